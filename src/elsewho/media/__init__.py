@@ -1,0 +1,1 @@
+"""Pictures and files in and out."""

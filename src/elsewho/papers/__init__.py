@@ -1,0 +1,1 @@
+"""The papers behind elsewho: their data sets and their experiments."""

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import elsewho
+
+
+def test_every_public_name_is_there():
+    for name in elsewho.__all__:
+        assert getattr(elsewho, name) is not None
+    assert set(elsewho.__all__) <= set(dir(elsewho))
+
+
+def test_importing_elsewho_imports_nothing_heavy():
+    code = "import sys, elsewho; print([m for m in ('numpy', 'cv2', 'onnxruntime', 'typer') if m in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'deidentfy'"):
+        _ = elsewho.deidentfy
