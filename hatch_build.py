@@ -32,9 +32,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
             raise SystemExit(f"elsewho was not built: {error}") from None
         if embedded:
             self.app.display_info(f"Embedded {', '.join(embedded)}")
-        build_data["artifacts"] += [
-            f"/src/elsewho/find/weights/{name}" for name in tool.read_manifest()["files"]
-        ]
+        build_data["artifacts"] += [f"/src/elsewho/find/weights/{name}" for name in tool.read_manifest()["files"]]
 
     def _load_tool(self) -> ModuleType:
         path = Path(self.root) / "tools" / "embed_weights.py"

@@ -2,10 +2,9 @@
 
     python tools/check_docs.py          make docs calls this
 
-Links lead to files and headings that exist; modules and files that are named exist; each `make` and
-`elsewho` command is one that exists, with the options it is given; and the Python examples of a page run,
-one after the other, in a folder that holds portrait.jpg (a portrait in the public domain) and photos/
-(faces painted by the model, with their points).
+Links lead to files and headings that exist; modules and files that are named exist; each `make` and `elsewho` command
+is one that exists, with the options it is given; and the Python examples of a page run, one after the other, in a
+folder that holds portrait.jpg (a portrait in the public domain) and photos/ (faces painted by the model, with points).
 """
 
 from __future__ import annotations
@@ -116,12 +115,9 @@ def commands_in(text: str) -> Iterator[str]:
 def help_of(command: str) -> str | None:
     """What `elsewho COMMAND --help` prints, or None where there is no such command."""
     width = {**os.environ, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+    program = "import sys; from elsewho.cli import main; sys.exit(main())"
     run = subprocess.run(
-        [Path(sys.executable).with_name("elsewho"), command, "--help"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=width,
+        [sys.executable, "-c", program, command, "--help"], capture_output=True, text=True, check=False, env=width
     )
     return run.stdout if run.returncode == 0 else None
 

@@ -61,9 +61,7 @@ class Reader:
         """The next bytes."""
         self.at += count
         if self.at > len(self.data):
-            raise NetworkError(
-                f"the file ends at byte {len(self.data)}; {self.at} are needed. Fetch it anew."
-            )
+            raise NetworkError(f"the file ends at byte {len(self.data)}; {self.at} are needed. Fetch it anew.")
         return self.data[self.at - count : self.at]
 
     def integer(self) -> int:
@@ -109,9 +107,7 @@ def read_network(data: bytes) -> tuple[list[float], list[int], list[Layer]]:
             name = reader.fields("s")[0]
             layers.append((name, reader.fields(LAYERS[name])))
             reader.take(3)  # three flags
-            if any(unused.size for unused in reader.fields("ttt")) or (
-                version == 3 and reader.integer() != 1
-            ):
+            if any(unused.size for unused in reader.fields("ttt")) or (version == 3 and reader.integer() != 1):
                 raise NetworkError(f"the layer {name} holds more than its weights.")
     if reader.at != len(data):
         raise NetworkError(f"the network ends at byte {reader.at} of {len(data)}.")

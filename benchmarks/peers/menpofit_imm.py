@@ -135,9 +135,7 @@ def read_pictures(data, people):
         for expression in EXPRESSIONS:
             found = sorted(data.glob(f"{person:02d}-{expression}[mf].asf"))
             if len(found) != 1:
-                raise FileNotFoundError(
-                    f"{person:02d}-{expression}: one .asf expected in {data}, {len(found)} found"
-                )
+                raise FileNotFoundError(f"{person:02d}-{expression}: one .asf expected in {data}, {len(found)} found")
             image = Image.open(found[0].with_suffix(".jpg"))
             points = read_points(found[0]) * image.size
             grey = np.asarray(image.convert("L"), dtype=float) / 255
@@ -185,9 +183,9 @@ def write_starts(data, path):
     np.random.seed(START_SEED)  # noqa: NPY002  menpofit draws from NumPy's global generator
     starts = [
         [
-            noisy_shape_from_bounding_box(
-                mean, to_cloud(points).bounding_box(), noise_percentage=START_NOISE
-            ).points[:, ::-1]
+            noisy_shape_from_bounding_box(mean, to_cloud(points).bounding_box(), noise_percentage=START_NOISE).points[
+                :, ::-1
+            ]
             for _ in range(STARTS_PER_PICTURE)
         ]
         for *_, points in tests
@@ -228,9 +226,7 @@ def train(images, configuration):
     )
     trained = time.perf_counter()
     after_training = peak_mib()
-    fitter = menpofit.aam.LucasKanadeAAMFitter(
-        model, lk_algorithm_cls=getattr(menpofit.aam, configuration.algorithm)
-    )
+    fitter = menpofit.aam.LucasKanadeAAMFitter(model, lk_algorithm_cls=getattr(menpofit.aam, configuration.algorithm))
     prepared = time.perf_counter()
     cost = {
         "train_s": trained - began,
@@ -357,8 +353,7 @@ def measure_many(out, configuration):
 
     with np.load(out / "train_1000.npz") as saved:
         images = [
-            to_menpo(picture / 255, points)
-            for picture, points in zip(saved["pictures"], saved["points"], strict=True)
+            to_menpo(picture / 255, points) for picture, points in zip(saved["pictures"], saved["points"], strict=True)
         ]
     return train(images, configuration)[1]
 
@@ -430,15 +425,11 @@ def changed(configuration, changes):
 
 def options():
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the IMM pictures and .asf files")
     parser.add_argument("--out", type=Path, required=True, help="folder for starts.npz and menpofit.json")
     parser.add_argument("--starts", type=int, default=1, metavar="N", help="starts a picture, 1 to 10")
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="a configuration; repeatable"
-    )
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a configuration; repeatable")
     parser.add_argument(
         "--set",
         action="append",
@@ -447,9 +438,7 @@ def options():
         dest="changes",
         help="change a setting, for example diagonal=180 or 'shape_modes=[3, 12]'; repeatable",
     )
-    parser.add_argument(
-        "--train-1000", action="store_true", help="only train, on 1,000 pictures of 256 px faces"
-    )
+    parser.add_argument("--train-1000", action="store_true", help="only train, on 1,000 pictures of 256 px faces")
     parser.add_argument("--task", help=argparse.SUPPRESS)
     return parser.parse_args()
 

@@ -49,9 +49,7 @@ def test_what_is_around_the_face_hardly_matters(astronaut, finder, mesh, embedde
 def test_size_and_tilt_hardly_matter(astronaut, finder, mesh, embedder, original):
     turn = cv2.getRotationMatrix2D((225, 120), 20, 0.8)
 
-    assert (
-        distance(again(cv2.warpAffine(astronaut, turn, (512, 512)), finder, mesh, embedder), original) < NEAR
-    )
+    assert distance(again(cv2.warpAffine(astronaut, turn, (512, 512)), finder, mesh, embedder), original) < NEAR
 
 
 def test_many_at_once_are_as_one_by_one(astronaut, points, embedder, original):

@@ -5,9 +5,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_every_neutral_portrait_holds_exactly_one_face_that_can_be_trusted(
-    london, finder, mesh, read_picture
-):
+def test_every_neutral_portrait_holds_exactly_one_face_that_can_be_trusted(london, finder, mesh, read_picture):
     for path in london[0]:
         picture = read_picture(path)
         faces = finder.find(picture)
@@ -15,9 +13,7 @@ def test_every_neutral_portrait_holds_exactly_one_face_that_can_be_trusted(
         assert mesh.points(picture, faces[0]).trustworthy, path.name
 
 
-def test_forty_people_who_smile_are_all_nearest_to_their_neutral_selves(
-    london, finder, mesh, embedder, read_picture
-):
+def test_forty_people_who_smile_are_all_nearest_to_their_neutral_selves(london, finder, mesh, embedder, read_picture):
     rows = []
     for paths in london:
         faces = []

@@ -45,16 +45,12 @@ def test_a_file_that_is_no_network_is_a_missing_part(tmp_path, monkeypatch):
 
 
 def run_python(code):
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     return done.stdout.strip(), done.stderr.strip()
 
 
 def test_importing_the_package_loads_no_runtime():
-    code = (
-        "import elsewho.find, sys; print([m for m in ('onnxruntime', 'ai_edge_litert') if m in sys.modules])"
-    )
+    code = "import elsewho.find, sys; print([m for m in ('onnxruntime', 'ai_edge_litert') if m in sys.modules])"
 
     assert run_python(code) == ("[]", "")
 

@@ -175,9 +175,7 @@ def test_what_is_written_with_loss_is_read_back_nearly(tmp_path, suffix):
 def test_no_metadata_of_the_input_reaches_the_output(tmp_path):
     exif = Image.Exif()
     exif[270] = "CANARY"
-    data = save(
-        Image.fromarray(four_corners()), "JPEG", exif=exif, comment=b"CANARY", icc_profile=b"CANARY" * 40
-    )
+    data = save(Image.fromarray(four_corners()), "JPEG", exif=exif, comment=b"CANARY", icc_profile=b"CANARY" * 40)
     (tmp_path / "in.jpg").write_bytes(data + b"CANARY")
     assert data.count(b"CANARY") > 40
 

@@ -1,0 +1,1 @@
+"""The face model: points and pixels in, coefficients out, and back."""

@@ -161,6 +161,7 @@ _FINE = Recipe(
 RECIPES = (_SEARCH, _MIDDLE, _FINE)
 FULLEST = 0.45  # share of the directions that a basis keeps at most: the rest must tell how large the noise is
 FOLDS = 4  # parts of the training pictures, each held out once, to learn how well unknown faces are explained
+CLEAN = 0.002  # a misfit under it is plausible however clean the training pictures were; a photo's is about .006
 OUTLINE = 0.02  # points this near the convex hull of the face, in diagonals, are its outline
 
 
@@ -218,7 +219,7 @@ def _learn(plan: Level, vectors: Array, copies: int) -> Level:
     basis = fit_basis(vectors, count, in_place=True)
     doubt = basis.rest / max(1, len(vectors) - 1 - count)
     usual, worst = _held_out(gram, count, doubt, copies) / vectors.shape[1]
-    return replace(plan, basis=basis, doubt=doubt, usual=usual, worst=worst)
+    return replace(plan, basis=basis, doubt=doubt, usual=float(usual), worst=max(float(worst), CLEAN))
 
 
 def _held_out(gram: Array, count: int, doubt: float, copies: int) -> Array:

@@ -15,7 +15,7 @@ from elsewho.aam.procrustes import Similarity, similarity
 from elsewho.aam.shape import ShapeModel
 from elsewho.types import Array
 
-TILT_SD = 0.15  # radians a head may turn away from the view between two estimates of its turn
+TILT_SD = 0.3  # radians a head may turn away from the view between two estimates of its turn
 POINT_SD = 0.01  # of fitted points, in diagonals: annotators differ by so much
 LIFT_ROUNDS = 8
 

@@ -176,8 +176,9 @@ def held_out(
     looks = cross_validate(levels, ids, counts, FOLDS)
     distance = np.sqrt(model.shape.dimensions) * 100  # of a point, in percent of the diagonal
     folds = min(FOLDS, len(set(ids)))
+    who = "person" if len(set(ids)) < len(ids) else "photo, each taken for another person"
     return [
-        f"Held-out people ({folds} folds by person), root mean square error:",
+        f"Held out by {who} ({folds} folds), root mean square error:",
         " modes   points, % of the face's diagonal   texture, grey levels",
         *(
             f"{count:6d}   {form.mean() * distance:32.2f}   {look.mean():20.2f}"

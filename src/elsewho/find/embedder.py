@@ -56,9 +56,7 @@ def cut_chip(image: Array, points: FacePoints | Array) -> Array:
     image = check_picture(image)
     dense = np.asarray(points.points if isinstance(points, FacePoints) else points, float)
     if dense.ndim != 2 or dense.shape[0] != 468 or dense.shape[1] not in (2, 3):
-        raise BadPoints(
-            f"a chip needs the 468 points of the mesh; found the shape {dense.shape}. Find them first."
-        )
+        raise BadPoints(f"a chip needs the 468 points of the mesh; found the shape {dense.shape}. Find them first.")
     return cut_square(image, cv2.invertAffineTransform(fit_similarity(dense[CHIP_POINTS, :2])), CHIP_SIDE)
 
 

@@ -37,9 +37,7 @@ class FaceMesh:
         """
         x, y, width, height = face.box
         if not np.isfinite(face.box).all() or min(width, height) <= 0:
-            raise BadInput(
-                f"a face has a box x, y, width, height with room in it; found {face.box}. Leave it out."
-            )
+            raise BadInput(f"a face has a box x, y, width, height with room in it; found {face.box}. Leave it out.")
         angle = 0.0 if face.marks is None else _angle(*face.marks[:2])
         centre = np.array([x + (width - 1) / 2, y + (height - 1) / 2])
         place = place_square(centre, FACE_ROOM * max(width, height), angle, MESH_SIDE)

@@ -69,9 +69,7 @@ class OnnxNetwork:
         options.inter_op_num_threads = 1
         options.log_severity_level = 3  # errors only
         try:
-            self._session = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
-            )
+            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's own errors share no narrower root
             raise _damaged(path, error) from error
         self._input = self._session.get_inputs()[0].name

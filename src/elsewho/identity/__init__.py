@@ -1,0 +1,1 @@
+"""New identities and the galleries that they come from. Knows arrays only."""

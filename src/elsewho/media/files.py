@@ -20,9 +20,7 @@ def show_name(path: str | os.PathLike[str]) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in os.fspath(path))
 
 
-def write_atomically(
-    path: str | os.PathLike[str], data: bytes, *, overwrite: bool = False, mode: int = 0o666
-) -> None:
+def write_atomically(path: str | os.PathLike[str], data: bytes, *, overwrite: bool = False, mode: int = 0o666) -> None:
     """Write `data` so that `path` holds either all of it or what was there before.
 
     overwrite  False: an existing file, or a link of that name, raises OutputExists and is left alone
@@ -33,9 +31,7 @@ def write_atomically(
 
 
 @contextmanager
-def appear_whole(
-    path: str | os.PathLike[str], *, overwrite: bool = False, mode: int = 0o666
-) -> Iterator[Path]:
+def appear_whole(path: str | os.PathLike[str], *, overwrite: bool = False, mode: int = 0o666) -> Iterator[Path]:
     """Lend a draft beside `path`, of the same suffix; rename it to `path` if the block ends well.
 
     The draft is removed if the block raises. A link planted at `path` is never followed.

@@ -61,9 +61,7 @@ def read_header(data: bytes, name: str) -> Header:
                 header = read(data)
                 _check_size(header)
                 return header
-        raise BadPicture(
-            f"{_guess_kind(data)}; pictures are JPEG, PNG, TIFF, BMP or WebP. Convert it to one of these."
-        )
+        raise BadPicture(f"{_guess_kind(data)}; pictures are JPEG, PNG, TIFF, BMP or WebP. Convert it to one of these.")
 
 
 def check_whole(data: bytes, header: Header, name: str) -> None:
@@ -78,9 +76,7 @@ def _named(name: str) -> Iterator[None]:
     try:
         yield
     except (struct.error, IndexError):
-        raise BadPicture(
-            f"{name}: the picture is cut short or damaged. Copy it again from its source."
-        ) from None
+        raise BadPicture(f"{name}: the picture is cut short or damaged. Copy it again from its source.") from None
     except BadPicture as error:
         raise BadPicture(f"{name}: {error}") from None
 
@@ -98,8 +94,7 @@ def _check_size(header: Header) -> None:
         raise BadPicture(f"the picture is {width} x {height} pixels. Copy it again from its source.")
     if width * height > MAX_PIXELS:
         raise BadPicture(
-            f"{width} x {height} pixels; at most {MAX_PIXELS // 1_000_000} million are read. "
-            "Make it smaller first."
+            f"{width} x {height} pixels; at most {MAX_PIXELS // 1_000_000} million are read. Make it smaller first."
         )
 
 
@@ -146,9 +141,7 @@ def _read_jpeg(data: bytes) -> Header:
             height, width, channels = struct.unpack_from(">HHB", data, start + 1)
             # A later APP1 or APP14 may still come before the scan, but no writer puts one there.
             if channels == 4 and not adobe:
-                raise BadPicture(
-                    "a CMYK JPEG without Adobe's marker, so 0 may be full ink or none. Save it as RGB."
-                )
+                raise BadPicture("a CMYK JPEG without Adobe's marker, so 0 may be full ink or none. Save it as RGB.")
             return Header("JPEG", width, height, orientation or 1)
     raise struct.error("no frame")
 

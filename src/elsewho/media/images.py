@@ -58,9 +58,7 @@ def decode_image(data: bytes, name: str) -> Array:
     except cv2.error:
         pixels = None
     if pixels is None or pixels.dtype not in (np.uint8, np.uint16):
-        raise BadPicture(
-            f"{name}: the {header.kind} is damaged or of a rare kind. Save it again as JPEG or PNG."
-        )
+        raise BadPicture(f"{name}: the {header.kind} is damaged or of a rare kind. Save it again as JPEG or PNG.")
     if pixels.shape[:2] != (header.height, header.width):
         raise BadPicture(
             f"{name}: its header says {header.width} x {header.height} pixels, "
@@ -84,9 +82,7 @@ def write_image(path: str | os.PathLike[str], image: Array, *, overwrite: bool =
 def encode_image(image: Array, suffix: str, name: str = "image") -> bytes:
     """Encode pixels (H, W, 3) uint8 RGB in the format that `suffix` names, such as ".png"."""
     if suffix.lower() not in _ENCODE:
-        raise BadInput(
-            f"{name}: no picture is written as '{suffix}'. End the name with {', '.join(sorted(SUFFIXES))}."
-        )
+        raise BadInput(f"{name}: no picture is written as '{suffix}'. End the name with {', '.join(sorted(SUFFIXES))}.")
     kind, options = _ENCODE[suffix.lower()]
     rgb = to_rgb(image, name)
     try:
@@ -94,9 +90,7 @@ def encode_image(image: Array, suffix: str, name: str = "image") -> bytes:
     except cv2.error:
         done = False
     if not done:
-        raise BadPicture(
-            f"{name}: {rgb.shape[1]} x {rgb.shape[0]} pixels do not fit into a {kind} file. Write a .png."
-        )
+        raise BadPicture(f"{name}: {rgb.shape[1]} x {rgb.shape[0]} pixels do not fit into a {kind} file. Write a .png.")
     return data.tobytes()
 
 
@@ -108,8 +102,7 @@ def to_rgb(array: Array, name: str = "image") -> Array:
     array = np.asarray(array)
     if array.dtype not in (np.uint8, np.uint16):
         raise BadPicture(
-            f"{name}: needs uint8 or uint16 samples, got {array.dtype}. "
-            "Scale white to 255 and call .astype('uint8')."
+            f"{name}: needs uint8 or uint16 samples, got {array.dtype}. Scale white to 255 and call .astype('uint8')."
         )
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 3, 4)):
         raise BadPicture(
@@ -140,9 +133,7 @@ def _read_bytes(path: Path) -> bytes:
             after = os.fstat(file.fileno())
     except OSError as error:
         raise BadPicture(f"{name}: cannot be read ({error.strerror}). Check its permissions.") from error
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(
-        data
-    ) != before.st_size:
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != before.st_size:
         raise BadPicture(f"{name}: changed while it was read. Run again when it is complete.")
     return data
 

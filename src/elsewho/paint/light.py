@@ -24,7 +24,10 @@ def match_tone(texture: Array, photo: Array, skin: Array) -> Array:
         x, y = new[..., channel][skin], own[..., channel][skin]
         wide, aim = (np.subtract(*np.percentile(v, (84, 16))) for v in (x, y))  # moles and stubble do not count
         gain = np.clip(aim / max(float(wide), 1e-3), 0.7, 1.3 if channel == 0 else 1.0)
-        new[..., channel] = (new[..., channel] - np.median(x)) * gain + np.median(y)
+        middle, target = np.median(x), np.median(y)
+        if channel == 0 and target < middle:  # a darker skin has less contrast, or lids and brows would be black
+            gain = min(gain, np.sqrt(target / middle))
+        new[..., channel] = (new[..., channel] - middle) * gain + target
     return _to_rgb(new)
 
 

@@ -110,9 +110,7 @@ def read_jaffe(folder: str | Path) -> Iterator[Annotated]:
     for image in _list_files(Path(folder), {".tif", ".tiff"}, "JAFFE"):
         named = _JAFFE_NAME.fullmatch(image.stem.upper())
         if named is None:
-            raise BadAnnotation(
-                f"{show_name(image)}:1: JAFFE files are named like KL.AN1.39.tiff. Rename it."
-            )
+            raise BadAnnotation(f"{show_name(image)}:1: JAFFE files are named like KL.AN1.39.tiff. Rename it.")
         yield Annotated(image, None, named[1], JAFFE_EXPRESSIONS[named[2]], "")
 
 
@@ -134,9 +132,7 @@ def read_folder(
     for image, stem in zip(images, stems, strict=True):
         path = _find_points(beside / stem)
         if path is not None and times[stem] > 1:
-            raise BadAnnotation(
-                f"{show_name(path)}:1: two pictures have this name. Rename one and its points."
-            )
+            raise BadAnnotation(f"{show_name(path)}:1: two pictures have this name. Rename one and its points.")
         subfolder = stem.parent.as_posix()
         person = stem.name if subfolder == "." else subfolder
         relative = image.relative_to(photos).as_posix()
@@ -184,9 +180,7 @@ def _find_points(stem: Path) -> Path | None:
     found = _find_same_name(stem, formats.SUFFIXES)
     if len(found) > 1:
         names = ", ".join(show_name(path.name) for path in found)
-        raise BadAnnotation(
-            f"{show_name(found[0])}:1: one picture has several files of points: {names}. Keep one."
-        )
+        raise BadAnnotation(f"{show_name(found[0])}:1: one picture has several files of points: {names}. Keep one.")
     return found[0] if found else None
 
 
@@ -204,6 +198,4 @@ def _check_orphans(folder: Path, stems: set[Path]) -> None:
     for path in sorted(folder.rglob("*")):
         orphan = path.relative_to(folder).with_suffix("") not in stems
         if orphan and path.suffix.lower() in (".asf", ".pts", ".tem") and not path.name.startswith("."):
-            raise BadAnnotation(
-                f"{show_name(path)}:1: no picture has this name. Add it or remove the points."
-            )
+            raise BadAnnotation(f"{show_name(path)}:1: no picture has this name. Add it or remove the points.")
