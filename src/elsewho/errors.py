@@ -6,7 +6,8 @@
     │   ├── BadPoints                  points that no face can have: NaN, coincident, collinear, mirrored
     │   │   └── PointsMismatch         points of another mark-up than the model's
     │   ├── BadAnnotation              a file of points that cannot be read, with file and line
-    │   └── TooFewFaces                fewer faces, or fewer people, than the task needs
+    │   ├── TooFewFaces                fewer faces than the task needs
+    │   └── TooFewPeople               fewer people than k asks for
     ├── BadModel                       a model or gallery file that is damaged, foreign or too new
     ├── NoFace                         no face was found where one is needed
     ├── OutputExists                   a file would be overwritten
@@ -44,6 +45,10 @@ class BadAnnotation(BadInput):
 
 class TooFewFaces(BadInput):
     """Fewer faces, or fewer people, than the task needs."""
+
+
+class TooFewPeople(BadInput):
+    """Fewer people than k asks for; the message names the largest k that works."""
 
 
 class BadModel(ElsewhoError):

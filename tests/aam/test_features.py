@@ -21,19 +21,18 @@ def test_each_direction_of_a_slope_has_its_own_bin():
         middle = extract(ramp(2 * np.pi * k / 8), Features())[20, 24]
 
         assert middle.argmax() == k
-        assert_allclose(np.delete(middle, k), 0, atol=1e-5)
+        assert_allclose(np.delete(middle, k), 0, atol=3e-4)
 
 
 def test_a_slope_between_two_directions_is_shared_between_their_bins():
     middle = extract(ramp(2 * np.pi * 2.5 / 8), Features())[20, 24]
 
-    assert_allclose(middle[2], middle[3], rtol=1e-4)
-    assert_allclose(np.delete(middle, [2, 3]), 0, atol=1e-5)
+    assert_allclose(middle[2], middle[3], rtol=1e-3)
+    assert_allclose(np.delete(middle, [2, 3]), 0, atol=3e-4)
 
 
 def test_light_falls_out():
-    rng = np.random.default_rng(0)
-    patch = (40 * rng.random((5, 6))).repeat(8, axis=0).repeat(8, axis=1).astype(np.float32)
+    patch = (100 * np.random.default_rng(0).random((40, 48))).astype(np.float32)
     features = Features(floor=1e-6)
 
     bright = extract(2 * patch + 60, features)
