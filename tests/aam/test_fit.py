@@ -224,7 +224,7 @@ def test_a_model_without_levels_says_that_it_cannot_fit(model, unseen):
 
 
 def test_an_unknown_solver_is_named_with_those_that_exist(model, unseen):
-    with pytest.raises(BadInput, match="newton.*wiberg, simultaneous, project-out"):
+    with pytest.raises(BadInput, match=r"newton.*wiberg, simultaneous, project-out"):
         model.fit(*unseen[0], solver="newton")
 
 

@@ -28,6 +28,7 @@ class View:
     modes: Array  # (S, L * 2) rows
     variance: Array  # (S,) along each mode
     weights: Array  # (L,) how much each point counts for the pose, summing to 1
+    oblique: bool = False  # the modes are those of a head, cut flat: no longer at right angles to each other
 
     def decode(self, coefficients: Array) -> Array:
         """Points (L, 2) of coefficients (S,)."""
@@ -36,10 +37,15 @@ class View:
     def encode(self, points: Array) -> tuple[Array, Similarity]:
         """Coefficients (S,) within their limits, and the pose of points (L, 2)."""
         pose = flat_similarity(self.mean, points, self.weights)
-        coefficients = self.modes @ (pose.undo(points) - self.mean).ravel()
         most = LIMIT * np.sqrt(self.variance)
-        coefficients = np.clip(coefficients, -most, most)
-        return coefficients, flat_similarity(self.decode(coefficients), points, self.weights)
+        overlap = self.modes @ self.modes.T + np.diag(POINT_SD**2 / self.variance) if self.oblique else None
+        for _ in range(2 if self.oblique else 1):  # a tilt looks like a change of pose at first
+            coefficients = self.modes @ (pose.undo(points) - self.mean).ravel()
+            if overlap is not None:
+                coefficients = np.linalg.solve(overlap, coefficients)
+            coefficients = np.clip(coefficients, -most, most)
+            pose = flat_similarity(self.decode(coefficients), points, self.weights)
+        return coefficients, pose
 
 
 def look(shape: ShapeModel, count: int, turn: Array | None = None) -> View:
@@ -52,7 +58,7 @@ def look(shape: ShapeModel, count: int, turn: Array | None = None) -> View:
     variance = np.asarray(shape.basis.variance[:count], np.float64)
     front = np.asarray(shape.mean, np.float64)
     if turn is None:
-        return View(front[:, :2], modes[:, :, :2].reshape(count, -1), variance, shape.weights)
+        return View(front[:, :2], modes[:, :, :2].reshape(count, -1), variance, shape.weights, shape.dimensions == 3)
     lean = np.eye(3)
     lean[:2, :2] = flat_similarity(front[:, :2], (front @ turn.T)[:, :2], shape.weights).turn
     turn = lean.T @ turn
@@ -61,7 +67,7 @@ def look(shape: ShapeModel, count: int, turn: Array | None = None) -> View:
     tilts[0, :, 0], tilts[0, :, 2] = mean[:, 2], -mean[:, 0]  # about the vertical axis
     tilts[1, :, 1], tilts[1, :, 2] = -mean[:, 2], mean[:, 1]  # about the sideways axis
     every = np.concatenate([modes @ turn.T, tilts])[:, :, :2].reshape(count + 2, -1)
-    return View(mean[:, :2], every, np.append(variance, [TILT_SD**2] * 2), shape.weights)
+    return View(mean[:, :2], every, np.append(variance, [TILT_SD**2] * 2), shape.weights, True)
 
 
 def flat_similarity(source: Array, target: Array, weights: Array) -> Similarity:
