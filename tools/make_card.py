@@ -63,7 +63,7 @@ face's diagonal: {shape}.""")
     if cost:
         full, shipped = cost["grey_levels_full"], cost["grey_levels_shipped"]
         print(
-            f"Quantisation (8 bits a mode) costs {shipped - full:+.3f} grey levels: {full:.3f} before, {shipped:.3f} after."
+            f"Quantisation to 8 bits costs {shipped - full:+.3f} grey levels: {full:.3f} before, {shipped:.3f} after."
         )
     if seen:
         print(f"""
@@ -100,8 +100,8 @@ Congress portraits got theirs from readings of the embedder learned on London, i
 ## Gallery
 
 {len(gallery.vectors)} sampled faces of nobody in {len(gallery.classes)} classes and
-{len(set(gallery.cluster_of.tolist()))} clusters of 5. Each was seen by the pipeline's embedder (dlib's) and kept only if it lies farther from every training
-person than all but one in a thousand pairs of different people do: {screening["threshold_photo"]:.3f} from photographs,
+{len(set(gallery.cluster_of.tolist()))} clusters of 5. Each was seen by the pipeline's embedder (dlib's) and kept only
+if it lies farther from every training person than all but one in a thousand pairs of different people do: {screening["threshold_photo"]:.3f} from photographs,
 {screening["threshold_painted"]:.3f} from painted faces. {screening["kept"]} of {screening["tried"]} passed. No template
 of a training person is in the package.
 

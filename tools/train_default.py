@@ -80,7 +80,7 @@ def main() -> None:
 def train(photos: list[Photo], data: Path) -> FaceModel:
     """The model of the photos; see the module's text for what is left out."""
     shape = fit_shapes(
-        both_ways(np.stack([photo.points for photo in photos]), topology.MIRROR), SHAPE_MODES, pose_weights()
+        both_ways(np.stack([photo.points for photo in photos]), topology.MIRROR), SHAPE_MODES, topology.POSE_WEIGHTS
     )
     mesh = make_mesh(shape.mean, np.asarray(topology.TRIANGLES, np.int32), WIDTH)
     regions = find_regions(mesh)
@@ -165,14 +165,6 @@ def find_photos(data: Path, work: Path) -> list[Photo]:
         Photo("london" if "london" in path.parts else "congress", path.stem, path.parent.name == "smiling", path, *both)
         for path, *both in zip(paths, found["points"], found["embeddings"], strict=True)
     ]
-
-
-def pose_weights() -> Array:
-    """(468,) points that no expression moves lead the pose."""
-    weights = np.full(topology.POINTS, 0.05)
-    weights[topology.RIGID] = 1
-    weights[topology.LIPS_OUTER] = weights[topology.LIPS_INNER] = 0
-    return weights
 
 
 # Textures

@@ -231,3 +231,32 @@ def test_on_a_terminal_it_shows_progress(faces):
     os.close(theirs)
 
     assert b"textures" in os.read(ours, 1 << 16)
+
+
+def test_a_table_says_who_is_on_which_photo(run, faces):
+    table = faces / "photos" / "people.csv"
+    table.write_text("file,person\n" + "".join(f"face{n:02}.png,p{n // 3}\n" for n in range(12)))
+
+    code, out, _ = run(*options(faces, "--people", table))
+
+    assert code == 0
+    assert "12 photos of 4 people" in out
+
+
+def test_people_that_are_no_table_are_refused(run, faces):
+    code, _, err = run(*options(faces, "--people", "everyone"))
+
+    assert code == 2
+    assert "--people everyone: pass folder, each, or the name of a .csv file" in err
+    assert left_behind(faces) == []
+
+
+def test_a_table_of_absent_photos_is_refused(run, faces):
+    table = faces / "photos" / "people.csv"
+    table.write_text("file,person\nface99.png,anna\n")
+
+    code, _, err = run(*options(faces, "--people", table))
+
+    assert code == 1
+    assert "names 1 of 1 files that are not in" in err
+    assert left_behind(faces) == []

@@ -35,7 +35,11 @@ def train(
     shape_modes: Annotated[str, typer.Option(help="A whole number, or a share of variance under 1.")] = "0.98",
     texture_modes: Annotated[str, typer.Option(help="A whole number, or a share of variance under 1.")] = "0.98",
     people: Annotated[
-        Literal["folder", "each"], typer.Option(help="folder: one person a subfolder; each: one person a photo.")
+        str,
+        typer.Option(
+            help="folder: one person a subfolder; each: one person a photo; or a CSV with the columns file,person.",
+            metavar="folder|each|FILE.csv",
+        ),
     ] = "folder",
     no_levels: Annotated[
         bool, typer.Option("--no-levels", help="Without what fitting needs: faster, smaller.")
@@ -47,7 +51,7 @@ def train(
     Examples:
 
     * `elsewho train photos --points points --out faces.safetensors`
-    * `elsewho train photos --out faces.safetensors --texture-modes 0.95 --people each`
+    * `elsewho train photos --out faces.safetensors --texture-modes 0.95 --people people.csv`
     """
     shapes_kept, textures_kept = read_modes("--shape-modes", shape_modes), read_modes("--texture-modes", texture_modes)
 
@@ -58,10 +62,10 @@ def train(
     check_free(out, overwrite)
     check_folder(out)
     with show_progress() as progress:
-        annotated, settings = read_photos(photos, points, progress)
+        annotated, settings = read_photos(photos, points, read_persons(people, photos), progress)
         pictures = [one.image for one in annotated]
         marks = [one.points for one in annotated if one.points is not None]  # all have them: read_photos saw to it
-        ids = [one.person for one in annotated] if people == "folder" else [str(one.image) for one in annotated]
+        ids = [str(one.image) for one in annotated] if people == "each" else [one.person for one in annotated]
         model = train_model(
             pictures,
             marks,
@@ -95,15 +99,37 @@ def read_modes(option: str, text: str) -> int | float:
     raise typer.BadParameter(f"{option} {text}: pass a whole number of modes, or a share of variance such as 0.98.")
 
 
-def read_photos(photos: Path, points: Path | None, progress: Progress) -> tuple[list[Photo], dict[str, Any]]:
+def read_persons(people: str, photos: Path) -> dict[str, str] | None:
+    """Person by photo, where --people names a table; refuses one that names photos which are not there."""
+    if people in ("folder", "each"):
+        return None
+    if not people.lower().endswith(".csv"):
+        raise typer.BadParameter(f"--people {people}: pass folder, each, or the name of a .csv file.")
+
+    from elsewho.errors import BadAnnotation
+    from elsewho.media.files import show_name
+    from elsewho.media.people import read_people
+
+    persons = read_people(Path(people))
+    if absent := [file for file in persons if not (photos / file).is_file()]:
+        raise BadAnnotation(
+            f"{show_name(Path(people))} names {len(absent)} of {len(persons)} files that are not in "
+            f"{show_name(photos)}, such as {absent[0]}. Paths are relative to that folder."
+        )
+    return persons
+
+
+def read_photos(
+    photos: Path, points: Path | None, persons: dict[str, str] | None, progress: Progress
+) -> tuple[list[Photo], dict[str, Any]]:
     """The photos with their points, and what else training needs to know of the mark-up."""
     from elsewho.errors import BadAnnotation
     from elsewho.media.files import show_name
     from elsewho.papers.datasets import read_folder
 
     if points is None:
-        return find_points(photos, progress), mesh_settings()
-    annotated = list(read_folder(photos, points))
+        return find_points(photos, persons, progress), mesh_settings()
+    annotated = list(read_folder(photos, points, persons=persons))
     missing = [show_name(one.image) for one in annotated if one.points is None]
     if missing:
         raise BadAnnotation(
@@ -113,7 +139,7 @@ def read_photos(photos: Path, points: Path | None, progress: Progress) -> tuple[
     return annotated, {"marks": annotated[0].marks}
 
 
-def find_points(photos: Path, progress: Progress) -> list[Photo]:
+def find_points(photos: Path, persons: dict[str, str] | None, progress: Progress) -> list[Photo]:
     """The photos with the points of their largest face; those without a trustworthy face are left out, and said."""
     from dataclasses import replace
 
@@ -124,7 +150,7 @@ def find_points(photos: Path, progress: Progress) -> list[Photo]:
     from elsewho.papers.datasets import read_folder
 
     found, without = [], []
-    every = list(read_folder(photos))
+    every = list(read_folder(photos, persons=persons))
     for done, one in enumerate(every, 1):
         faces = [points for _, points in find_faces(read_image(one.image)) if points.trustworthy]
         if faces:
@@ -142,18 +168,13 @@ def find_points(photos: Path, progress: Progress) -> list[Photo]:
 
 def mesh_settings() -> dict[str, Any]:
     """What training knows of the found mesh: its triangles, its mirror, the points that no expression moves."""
-    import numpy as np
-
     from elsewho.find import topology
 
-    weights = np.full(topology.POINTS, 0.05)
-    weights[topology.RIGID] = 1
-    weights[topology.LIPS_OUTER] = weights[topology.LIPS_INNER] = 0
     return {
         "marks": "mesh468",
         "triangles": topology.TRIANGLES,
         "mirror": topology.MIRROR,
-        "weights": weights,
+        "weights": topology.POSE_WEIGHTS,
     }
 
 

@@ -42,3 +42,14 @@ BROWS = tuple(_fixed(brow) for brow in _TABLES["brows"])  # two of (10,): left, 
 OVAL = _fixed(_TABLES["oval"])  # (36,) the outline of the face
 NOSE = _fixed(_TABLES["nose"])  # (24,) its points, no loop
 RIGID = _fixed(_TABLES["rigid"])  # (25,) points that no expression moves
+
+
+def _pose_weights() -> Array:
+    weights = np.full(POINTS, 0.05)
+    weights[RIGID] = 1
+    weights[LIPS_OUTER] = weights[LIPS_INNER] = 0
+    weights.flags.writeable = False
+    return weights
+
+
+POSE_WEIGHTS = _pose_weights()  # (468,) how much each point counts for the pose of a head
