@@ -101,9 +101,9 @@ Congress portraits got theirs from readings of the embedder learned on London, i
 
 {len(gallery.vectors)} sampled faces of nobody in {len(gallery.classes)} classes and
 {len(set(gallery.cluster_of.tolist()))} clusters of 5. Each was seen by the pipeline's embedder (dlib's) and kept only
-if it lies farther from every training person than all but one in a thousand pairs of different people do: {screening["threshold_photo"]:.3f} from photographs,
-{screening["threshold_painted"]:.3f} from painted faces. {screening["kept"]} of {screening["tried"]} passed. No template
-of a training person is in the package.
+if it lies farther from every training person than all but one in a thousand pairs of different people do:
+{screening["threshold_photo"]:.3f} from photographs, {screening["threshold_painted"]:.3f} from painted faces.
+{screening["kept"]} of {screening["tried"]} passed. No template of a training person is in the package.
 
 ## Speed
 

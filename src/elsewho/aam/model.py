@@ -94,7 +94,7 @@ class FaceModel:
 
         image    (H, W[, C]) uint8 or uint16
         start    (L, 2 or D) rough points in pixels, or a box (4,) x, y, width, height about the face
-        solver   "wiberg" (exact and fast), "simultaneous" (slow), "project-out" (fastest, needs a near start)
+        solver   "wiberg" (the default), "simultaneous" (an independent check, slow), "project-out" (fastest)
         """
         from elsewho.aam.fit import fit_face  # the solver is needed by few who load a model
 

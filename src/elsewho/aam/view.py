@@ -91,34 +91,30 @@ def lift(shape: ShapeModel, points: Array) -> tuple[Array, Similarity]:
     coefficients = np.zeros(len(shape.basis))
     variance = np.asarray(shape.basis.variance, np.float64)
     modes = shape.basis.modes.reshape(len(variance), -1, 3).astype(np.float64)
-    form = shape.mean
-    pose = _weak_perspective(form, points, shape.weights)
+    pose = _weak_perspective(shape.mean, points, shape.weights)
     for _ in range(LIFT_ROUNDS):
         seen = (modes @ pose.turn.T)[:, :, :2].reshape(len(variance), -1)
         flat = ((points - pose.move[:2]) / pose.scale - (shape.mean @ pose.turn.T)[:, :2]).ravel()
         system = seen @ seen.T + np.diag(POINT_SD**2 / variance)
         coefficients = shape.basis.limit(np.linalg.solve(system, seen @ flat))
-        form = shape.decode(coefficients)
-        pose = _weak_perspective(form, points, shape.weights)
+        pose = _improve(pose, shape.decode(coefficients), points, shape.weights)
     return coefficients, pose
 
 
 def _weak_perspective(form: Array, points: Array, weights: Array) -> Similarity:
-    """The pose whose scale, turn and shift bring `form` (L, 3) nearest to points (L, 2), seen from the front.
-
-    The affine solution, brought to the nearest rotation, then a few rounds that fill in the depth of the points from
-    the form, which makes each a plain similarity in space (POSIT's idea).
-    """
+    """The pose whose scale, turn and shift bring `form` (L, 3) nearest to points (L, 2), seen from the front."""
     centre, target = weights @ form, weights @ points
-    a, b = form - centre, points - target
-    affine = np.linalg.lstsq(a * np.sqrt(weights)[:, None], b * np.sqrt(weights)[:, None], rcond=1e-6)[0].T
+    root = np.sqrt(weights)[:, None]
+    affine = np.linalg.lstsq((form - centre) * root, (points - target) * root, rcond=1e-6)[0].T
     u, s, vt = np.linalg.svd(affine, full_matrices=False)
     rows = u @ vt
     turn = np.vstack([rows, np.cross(rows[0], rows[1])])
-    scale = float(s.mean())
+    pose = Similarity(float(s.mean()), turn, np.append(target, 0.0) - s.mean() * turn @ centre)
     for _ in range(LIFT_ROUNDS):
-        depth = scale * a @ turn[2]
-        pose = similarity(a, np.column_stack([b, depth]), weights)
-        scale, turn = pose.scale, pose.turn
-    move = np.append(target, 0.0) - scale * turn @ centre
-    return Similarity(scale, turn, move)
+        pose = _improve(pose, form, points, weights)
+    return pose
+
+
+def _improve(pose: Similarity, form: Array, points: Array, weights: Array) -> Similarity:
+    """A nearer pose: the points (L, 2) take their depth from the form (L, 3), which leaves a similarity in space."""
+    return similarity(form, np.column_stack([points, pose.apply(form)[:, 2]]), weights)
