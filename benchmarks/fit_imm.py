@@ -1,6 +1,6 @@
 """Fit the IMM faces with elsewho, from the same starts as peers/menpofit_imm.py, and see when it is wrong and says so.
 
-    python benchmarks/fit_imm.py --data ../shared/data/imm --starts results/menpofit/starts.npz --out results/fit
+    python benchmarks/fit_imm.py --data ../shared/data/imm --starts out/menpofit/starts.npz --out out/fit
 
 People 01-28 train, people 29-40 test, each with four expressions: neutral, happy, side light, arbitrary; then random
 splits of all forty. The error of a fit is the mean distance of its points from the annotated ones, divided by the
@@ -124,10 +124,20 @@ def measure_fixed(data, starts):
     tests = read_pictures(data, TEST_PEOPLE)
     # Only the starts are taken: menpofit counts pixels from their corner, elsewho from their centre, half a pixel off,
     # and each is measured against the annotation as it was trained.
-    places = np.load(starts)["S"] - 0.5
     truth = [points for *_, points in tests]
+    if starts.exists():
+        places = np.load(starts)["S"] - 0.5
+    else:
+        rng = np.random.default_rng(5)
+        places = np.stack([[jitter(model.shape.mean, one, rng) for _ in range(10)] for one in truth])
     fit_one(model, tests[0][1], places[0, 0], None, "wiberg")  # what is computed once is not timed
-    found = {"all_starts": {}, "first_start": {}, "fits": {}, "flags": measure_flags(model, tests)}
+    found = {
+        "starts": str(starts) if starts.exists() else "own",
+        "all_starts": {},
+        "first_start": {},
+        "fits": {},
+        "flags": measure_flags(model, tests),
+    }
     for solver in SOLVERS:
         fits = [
             {"person": person, "picture": i, "start": j} | fit_one(model, picture, places[i, j], truth[i], solver)
@@ -316,10 +326,12 @@ def run_task(arguments, task):
 def main():
     """Measure everything and write results.json and error_by_offset.png."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the IMM folder")
-    parser.add_argument("--starts", type=Path, required=True, help="starts.npz of peers/menpofit_imm.py")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/imm"), help="the IMM folder")
+    parser.add_argument(
+        "--starts", type=Path, default=Path("out/menpofit/starts.npz"), help="of peers/menpofit_imm.py; else own starts"
+    )
     parser.add_argument("--many", type=Path, help="train_1000.npz of peers/menpofit_imm.py; made here if not given")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("out/fit"))
     parser.add_argument("--splits", type=int, default=6)
     parser.add_argument("--task", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

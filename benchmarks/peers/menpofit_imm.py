@@ -65,6 +65,7 @@ class Configuration:
     iterations: tuple[int, ...]
     shape_prior: bool = False  # menpofit's map_inference
     patch: int | None = None  # side of a point's patch in pixels, for MaskedAAM and PatchAAM
+    mirrors: bool = False  # train on the mirrored pictures too
     batch: int | None = None  # pictures held at once in training; None trains on all together
 
 
@@ -88,7 +89,8 @@ GREY_3 = replace(
     texture_modes=(20, 50, 90),
     iterations=(20, 20, 20),
 )
-PATCH_3 = replace(GREY_3, name="grey patches of 17, 3 levels, Wiberg", model="PatchAAM", diagonal=150, patch=17)
+PATCH_3 = replace(GREY_3, name="grey patches, 3 levels, Wiberg", model="PatchAAM", diagonal=100, patch=17)
+LARGE_PATCH_3 = replace(PATCH_3, name="grey patches, larger", diagonal=150, patch=23)
 
 
 def _with(configuration, method):
@@ -109,7 +111,8 @@ CONFIGURATIONS = (
     PATCH_3,
     _with(PATCH_3, "Simultaneous"),
     _with(PATCH_3, "ProjectOut"),
-    replace(PATCH_3, name="grey patches of 23, 3 levels, Wiberg", patch=23),
+    LARGE_PATCH_3,
+    replace(LARGE_PATCH_3, name="grey patches, larger, mirrors", texture_modes=(20, 50, 120), mirrors=True),
 )
 MANY_CONFIGURATIONS = (
     replace(GREY_2, name="1,000 at once", scales=(0.5, 1.0), diagonal=MANY_DIAGONAL),
@@ -150,6 +153,24 @@ def read_pictures(data, people):
             points = read_points(found[0]) * image.size
             grey = np.asarray(image.convert("L"), dtype=float) / 255
             yield person, expression, grey, points
+
+
+def with_mirrors(pictures):
+    """Add the mirrored picture after each, its points numbered as in the original.
+
+    The point that a mirrored point becomes is the nearest one on the mirrored mean, one for each.
+    """
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    pictures = list(pictures)
+    mean = np.mean([points - points.mean(axis=0) for *_, points in pictures], axis=0)
+    distances = np.linalg.norm((mean * [-1, 1])[:, None] - mean, axis=2)
+    partner = linear_sum_assignment(distances)[1]
+    for person, expression, grey, points in pictures:
+        yield person, expression, grey, points
+        turned = points[partner] * [-1, 1] + [grey.shape[1] - 1, 0]
+        yield person, expression, grey[:, ::-1].copy(), turned
 
 
 def to_menpo(grey, points):
@@ -283,7 +304,10 @@ def measure_fitting(data, out, configuration, n_starts):
     import numpy as np
 
     saved = np.load(out / "starts.npz")
-    fitter, cost = train([to_menpo(*p[2:]) for p in read_pictures(data, TRAIN_PEOPLE)], configuration)
+    training = read_pictures(data, TRAIN_PEOPLE)
+    if configuration.mirrors:
+        training = with_mirrors(training)
+    fitter, cost = train([to_menpo(*picture[2:]) for picture in training], configuration)
     pictures = list(read_pictures(data, TEST_PEOPLE))
     fit(fitter, to_menpo(*pictures[0][2:]), saved["S"][0, 0], configuration)  # imports and caches, not timed
     fits = []

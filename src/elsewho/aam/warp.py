@@ -29,7 +29,8 @@ def sample(image: Array, points: Array, mesh: Mesh) -> tuple[Array, Array]:
     else:
         at = mesh.place(points)
         here_height, here_width = height, width
-    seen = (at >= -0.5).all(axis=1) & (at[:, 0] <= here_width - 0.5) & (at[:, 1] <= here_height - 0.5)
+    x, y = at[:, 0], at[:, 1]
+    seen = (x >= -0.5) & (y >= -0.5) & (x <= here_width - 0.5) & (y <= here_height - 0.5)
     values = look_up(image, at)
     if points.shape[1] == 3:
         seen &= facing(points, mesh)[mesh.triangle]
