@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from elsewho.errors import BadInput, TooFewFaces, TooFewPeople
-from elsewho.identity.release import Bound, Release, check_faces
+from elsewho.identity.release import Bound, Release, check_faces, gather
 from elsewho.identity.same import k_same_m
 from elsewho.types import Array
 
@@ -77,7 +77,7 @@ def rank_identity_features(
     for _ in range(2 * d):  # as SPSS: enough for all to enter, leave and settle
         _refuse_dependent(w, inside)
         f = _partial_f(w, t, inside, n, groups)
-        allowed = ~inside & _tolerable(w, inside, tolerance)
+        allowed = _tolerable(w, inside, tolerance)
         q = int(inside.sum())
         weakest = int(np.where(inside, f, np.inf).argmin())
         if q and f[weakest] < f_to_remove:
@@ -108,7 +108,7 @@ def k_same_isd(
     *,
     ranking: Ranking | None = None,
     classes: Sequence[str] | None = None,
-    order: Sequence[int] | None = None,
+    order: Sequence[int] | Array | None = None,
     seed: int = 0,
 ) -> Release:
     """Replace the `m` most identity-sensitive features by their mean over k people alike in them; keep the others.
@@ -134,22 +134,13 @@ def k_same_isd(
     if len(ranking) != d:
         raise BadInput(f"the ranking is of {len(ranking)} features, the faces have {d}. Rank these features.")
     sensitive = ranking.order[: int(m)]
+    gather(array, k, "isd", people=people, classes=classes)  # refuses in this method's name
     crowd = k_same_m(array[:, sensitive], k, people=people, classes=classes, order=order, seed=seed)
     faces = array.copy()
     faces[:, sensitive] = crowd.faces
     broken = () if m == d else ("features kept",)
     bound = Bound(crowd.bound.value, crowd.bound.of, crowd.bound.holds and m == d, crowd.bound.broken_by + broken)
-    return Release(
-        "isd",
-        crowd.k,
-        faces,
-        crowd.cluster,
-        crowd.donor,
-        crowd.people_per_cluster,
-        crowd.core_sizes,
-        crowd.exceptions,
-        bound,
-    )
+    return replace(crowd, method="isd", faces=faces, bound=bound)
 
 
 def _scatter(features: Array, people: Sequence[str]) -> tuple[Array, Array, int]:
@@ -202,11 +193,10 @@ def _partial_f(w: Array, t: Array, inside: Array, n: int, groups: int) -> Array:
 def _tolerable(w: Array, inside: Array, tolerance: float) -> Array:
     """Which features (d,) may enter: the others leave it enough of its spread, and it leaves enough to them."""
     own = np.diag(w)
-    enough = own >= tolerance
-    if inside.any():
-        inverse = -own[inside, None] + w[inside] ** 2 / own  # (q, d): of those inside, were each feature added
-        enough &= (1 / inverse >= tolerance).all(axis=0)
-    return np.asarray(enough & ~inside)
+    may = ~inside & (own >= tolerance)
+    inverse = -own[inside, None] + w[np.ix_(inside, may)] ** 2 / own[may]  # of those inside, were each other added
+    may[may] = (1 / inverse >= tolerance).all(axis=0)
+    return np.asarray(may)
 
 
 def _refuse_dependent(w: Array, inside: Array) -> None:

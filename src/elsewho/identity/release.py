@@ -34,6 +34,7 @@ class Release:
     core_sizes: Array  # (c,) of how many people each cluster's centre is the mean
     exceptions: Array  # (n,) str: "" where the method's promise covers the face, else why it does not
     bound: Bound
+    core: Array | None = None  # (n,) bool: True where the face counts in its cluster's centre; None: all do
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ def gather(
         means = array.copy()
     else:
         means = np.zeros((len(names), array.shape[1]))
-        np.add.at(means, person_of, array)
+        by_value = np.lexsort(array.T) if len(names) < len(array) else slice(None)  # sums that no order of rows changes
+        np.add.at(means, person_of[by_value], array[by_value])
         means /= counts[:, None]
     return Crowd(means, person_of, names, class_of, kinds)
