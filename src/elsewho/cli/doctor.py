@@ -13,6 +13,8 @@ PARTS = {
     "scipy": "scipy",
     "opencv-python-headless": "cv2",
     "onnxruntime": "onnxruntime",
+    "cryptography": "cryptography",
+    "platformdirs": "platformdirs",
     "ai-edge-litert": "ai_edge_litert",
     "safetensors": "safetensors",
     "typer": "typer",

@@ -56,7 +56,7 @@ def k_diff_furthest(
         raise BadInput(f'{METHOD}: singles must be "avoid" or "allow", found {singles!r}.')
     crowd = gather(faces, k, METHOD, people=people, classes=classes, clusters=2)
     own = own_order(crowd)
-    triggers = trigger_order(crowd, own, order, seed, METHOD)
+    triggers = trigger_order(own, order, seed, METHOD)
     groups = form_groups(crowd, own, triggers, k, lambda points, turns: translated_groups(points, turns, k, singles))
     reasons = dict.fromkeys(np.flatnonzero(coincident(crowd, own)).tolist(), COINCIDES)
     for group in groups:

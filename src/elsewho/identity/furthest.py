@@ -49,14 +49,14 @@ def k_same_furthest(
     """
     crowd = gather(faces, k, METHOD, people=people, classes=classes, clusters=2)
     own = own_order(crowd)
-    triggers = trigger_order(crowd, own, order, seed, METHOD)
+    triggers = trigger_order(own, order, seed, METHOD)
     groups = form_groups(crowd, own, triggers, k, lambda points, turns: exchanging_groups(points, turns, k))
     reasons = dict.fromkeys(np.flatnonzero(coincident(crowd, own)).tolist(), COINCIDES)
     return make_release(METHOD, k, check_faces(faces), crowd, groups, crowd_bound(groups), reasons=reasons)
 
 
 def furthest_average(probes: Array, donors: Array, k: int) -> Array:
-    """Paper 004, section II.B: for each of `probes` (n, d) the mean (n, d) of the k of `donors` (m, d) furthest from it.
+    """Paper 004, section II.B: for each of `probes` (n, d) the mean (n, d) of the k `donors` (m, d) furthest from it.
 
     Leave the probe's own person out of the donors. Donors at equal distance: the first ones.
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -64,13 +65,10 @@ def distance(a: Array, b: Array) -> float:
 
 def own_order(crowd: Crowd) -> Array:
     """The numbers (p,) of all people in an order that is theirs, not that of the input."""
-    order = np.argsort(crowd.means[:, 0], kind="stable") if crowd.means.shape[1] else np.arange(len(crowd))
-    if crowd.means.shape[1]:
-        first = crowd.means[order, 0]
-        edges = np.flatnonzero(np.concatenate([[True], first[1:] != first[:-1], [True]]))
-    else:
-        edges = np.array([0, len(crowd)])
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    order = np.argsort(crowd.means[:, 0], kind="stable")
+    first = crowd.means[order, 0]
+    edges = np.flatnonzero(np.concatenate([[True], first[1:] != first[:-1], [True]]))
+    for start, end in pairwise(edges.tolist()):
         if end - start > 1:
             tied = order[start:end].tolist()
             tied.sort(key=lambda i: (crowd.means[i].tolist(), len(crowd.names[i]), crowd.names[i]))
@@ -78,7 +76,7 @@ def own_order(crowd: Crowd) -> Array:
     return order
 
 
-def trigger_order(crowd: Crowd, own: Array, order: Sequence[int] | Array | None, seed: int, method: str) -> Array:
+def trigger_order(own: Array, order: Sequence[int] | Array | None, seed: int, method: str) -> Array:
     """The numbers (p,) of all people in the order in which they trigger.
 
     own    (p,) the order that own_order gives, shuffled where `order` is None

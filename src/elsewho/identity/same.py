@@ -56,7 +56,7 @@ def _average_the_nearest(
 ) -> Release:
     crowd = gather(faces, k, method, people=people, classes=classes)
     own = own_order(crowd)
-    triggers = trigger_order(crowd, own, order, seed, method)
+    triggers = trigger_order(own, order, seed, method)
     groups = form_groups(crowd, own, triggers, k, lambda points, turns: nearest_groups(points, turns, k))
     return make_release(method, k, check_faces(faces), crowd, groups, crowd_bound(groups))
 

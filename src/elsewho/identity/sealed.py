@@ -173,6 +173,9 @@ class SealedTable:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         if version > FORMAT:
             raise LedgerTooNew(f"{name} has format {version}; this version reads up to {FORMAT}. Update elsewho.")
+        page = int(self._db.execute("PRAGMA page_size").fetchone()[0])
+        if self.path.stat().st_size % page:  # SQLite takes what is missing for zeros, which it may have been
+            raise LedgerDamaged(f"{name} is damaged (cut short). {REMEDIES[LedgerDamaged]}")
         if (found := self._db.execute("PRAGMA quick_check").fetchone()[0]) != "ok":
             raise LedgerDamaged(f"{name} is damaged ({found}). {REMEDIES[LedgerDamaged]}")
         kind, made_with = self._db.execute("SELECT kind, key FROM about").fetchone() or ("nothing", "")

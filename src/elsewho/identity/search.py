@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from elsewho.errors import BadInput
 from elsewho.types import Array
 
 SHARE = 0.93  # of the variance that the scanned axes hold; less lets too many faces through, more takes longer
@@ -19,6 +20,7 @@ SAMPLE = 4096  # faces from which the axes are found
 SLACK = 1 + 1e-9  # float64 rounds each squared distance by far less
 FEW = 16_384  # people below which everybody is scanned each time
 REACH = 1.7  # times the nearest distance: how far around a growing cluster people are kept at hand
+LARGEST = 1e140  # of a value: float64 ends where squares of more are summed
 TINY = 1e-30  # where float32 squares vanish; the longest vector has length 1
 
 
@@ -35,7 +37,11 @@ class Remaining:
         self.points = points
         n, d = points.shape
         self.origin = points.mean(axis=0)
-        self.scale = float(np.sqrt(squared_distances(points, self.origin).max())) or 1.0
+        largest = float(np.abs(points).max(initial=0.0))
+        if largest > LARGEST:
+            raise BadInput(f"faces hold the value {largest:.3g}, and its square is no number. Encode the faces again.")
+        longest = float(np.sqrt(squared_distances(points, self.origin).max()))
+        self.scale = longest if longest > 1 / LARGEST else 1.0  # where squares vanish, everybody is compared
         axes = find_axes((points if n <= SAMPLE else points[:: n // SAMPLE]) - self.origin)
         self.axes = np.eye(d) if axes is None else axes  # (d, p)
         self.whole = axes is None  # nothing lies across the axes
@@ -50,7 +56,7 @@ class Remaining:
             block[0], block[1:-1] = square, z.T
             block[-1] = 0.0 if self.whole else np.sqrt(np.maximum(rest, 0.0) + 1e-14 * square)  # never less than it is
         self.rounding = 2.0**-23 * (p + 8)  # times (|x| + |c|)^2: how far float32 is from the bound, at most
-        self.count = n
+        self.count: int = n
         self.numbers = np.arange(n)  # (n,) of each column's face
         self.columns = np.arange(n)  # (n,) of each face's column
 
@@ -209,15 +215,23 @@ class Surroundings:
 def likeliest(bounds: Array, count: int) -> Array:
     """Positions of the `count` lowest of `bounds` (m,), in no order."""
     if count == 1:
-        return bounds.argmin(keepdims=True)
+        return np.array([bounds.argmin()])
     if count >= len(bounds):
         return np.arange(len(bounds))
-    return np.argpartition(bounds, count - 1)[:count]
+    if count > 8:
+        return np.argpartition(bounds, count - 1)[:count]
+    positions, values = np.empty(count, np.intp), np.empty(count, bounds.dtype)
+    for i in range(count):  # quicker than a partition
+        positions[i] = bounds.argmin()
+        values[i] = bounds[positions[i]]
+        bounds[positions[i]] = np.inf
+    bounds[positions] = values
+    return positions
 
 
 def find_axes(apart: Array) -> Array | None:
     """Principal axes (d, p) that hold SHARE of the variance of `apart` (n, d); None where that takes over half."""
-    n, d = apart.shape
+    d = apart.shape[1]
     largest = float(np.abs(apart).max(initial=0.0))
     if d < 4 or largest == 0.0:
         return None
