@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from elsewho.lazily import open_when_used
 
 if TYPE_CHECKING:
     from elsewho.aam.load import load_model
@@ -40,13 +41,7 @@ _WHERE = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Public names are imported when they are first used, so that `import elsewho` takes milliseconds."""
-    if name not in _WHERE:
-        raise AttributeError(f"module 'elsewho' has no attribute {name!r}")
-    found = getattr(import_module(_WHERE[name]), name)
-    globals()[name] = found
-    return found
+__getattr__ = open_when_used(__name__, _WHERE)
 
 
 def __dir__() -> list[str]:

@@ -65,6 +65,8 @@ def distance(a: Array, b: Array) -> float:
 
 def own_order(crowd: Crowd) -> Array:
     """The numbers (p,) of all people in an order that is theirs, not that of the input."""
+    if not crowd.means.shape[1]:
+        raise BadInput("faces have no values, so that nobody is nearer than anybody. Give vectors (n, d) with d >= 1.")
     order = np.argsort(crowd.means[:, 0], kind="stable")
     first = crowd.means[order, 0]
     edges = np.flatnonzero(np.concatenate([[True], first[1:] != first[:-1], [True]]))

@@ -16,7 +16,8 @@ from elsewho.errors import BadInput
 from elsewho.types import Array
 
 SHARE = 0.93  # of the variance that the scanned axes hold; less lets too many faces through, more takes longer
-SAMPLE = 4096  # faces from which the axes are found
+SAMPLE = 4096  # faces from which the axes are found, fewer where they have more than WIDE values
+WIDE = 512
 SLACK = 1 + 1e-9  # float64 rounds each squared distance by far less
 FEW = 16_384  # people below which everybody is scanned each time
 REACH = 1.7  # times the nearest distance: how far around a growing cluster people are kept at hand
@@ -36,25 +37,21 @@ class Remaining:
     def __init__(self, points: Array) -> None:
         self.points = points
         n, d = points.shape
-        self.origin = points.mean(axis=0)
         largest = float(np.abs(points).max(initial=0.0))
         if largest > LARGEST:
             raise BadInput(f"faces hold the value {largest:.3g}, and its square is no number. Encode the faces again.")
+        self.origin = points.mean(axis=0)
         longest = float(np.sqrt(squared_distances(points, self.origin).max()))
         self.scale = longest if longest > 1 / LARGEST else 1.0  # where squares vanish, everybody is compared
-        axes = find_axes((points if n <= SAMPLE else points[:: n // SAMPLE]) - self.origin)
-        self.axes = np.eye(d) if axes is None else axes  # (d, p)
-        self.whole = axes is None  # nothing lies across the axes
-        p = self.axes.shape[1]
+        rows = SAMPLE if d <= WIDE else WIDE
+        self.axes = find_axes((points if n <= rows else points[:: -(-n // rows)]) - self.origin)  # (d, p)
+        p = d if self.axes is None else self.axes.shape[1]
         # A column a face, those taken at the end: squared length, coordinates, length across the axes; longest is 1.
         self.table = np.empty((p + 2, n), np.float32)
         for start in range(0, n, SAMPLE):
-            apart = (points[start : start + SAMPLE] - self.origin) / self.scale
-            z, square = apart @ self.axes, np.add.reduce(np.square(apart), axis=1)
-            rest = square - np.add.reduce(np.square(z), axis=1)
+            z, square, across = self.place(points[start : start + SAMPLE])
             block = self.table[:, start : start + SAMPLE]
-            block[0], block[1:-1] = square, z.T
-            block[-1] = 0.0 if self.whole else np.sqrt(np.maximum(rest, 0.0) + 1e-14 * square)  # never less than it is
+            block[0], block[1:-1], block[-1] = square, z.T, across
         self.rounding = 2.0**-23 * (p + 8)  # times (|x| + |c|)^2: how far float32 is from the bound, at most
         self.count: int = n
         self.numbers = np.arange(n)  # (n,) of each column's face
@@ -65,6 +62,16 @@ class Remaining:
 
     def __contains__(self, number: int) -> bool:
         return bool(self.columns[number] < self.count)
+
+    def place(self, points: Array) -> tuple[Array, Array, Array]:
+        """Coordinates (m, p), squared length and length across the axes (m,) of `points` (m, d)."""
+        apart = (points - self.origin) / self.scale
+        square = np.add.reduce(np.square(apart), axis=1)
+        if self.axes is None:
+            return apart, square, np.zeros_like(square)
+        z = apart @ self.axes
+        rest = square - np.add.reduce(np.square(z), axis=1)
+        return z, square, np.sqrt(np.maximum(rest, 0.0) + 1e-14 * square)  # never less than it is
 
     def all(self) -> Array:
         """The numbers of all who remain, rising."""
@@ -107,13 +114,14 @@ class View:
     __slots__ = ("across", "centre", "left", "length", "query", "square")
 
     def __init__(self, left: Remaining, centre: Array) -> None:
-        apart = (centre - left.origin) / left.scale
-        z = apart @ left.axes
+        z = apart = (centre - left.origin) / left.scale  # as Remaining.place, for one point and quicker
         self.left, self.centre = left, centre
         self.square = float(apart @ apart)
         self.length = math.sqrt(self.square)
-        rest = 0.0 if left.whole else max(self.square - float(z @ z), 0.0) + 1e-14 * self.square
-        self.across = math.sqrt(rest)
+        self.across = 0.0
+        if left.axes is not None:
+            z = apart @ left.axes
+            self.across = math.sqrt(max(self.square - float(z @ z), 0.0) + 1e-14 * self.square)
         self.query = np.empty(len(z) + 2, np.float32)
         self.query[0], self.query[-1] = 1.0, -2.0 * self.across
         self.query[1:-1] = -2.0 * z
@@ -137,7 +145,7 @@ class View:
         squares = squared_distances(self.left.points.take(may, axis=0), self.centre)
         if count == 1:
             worst = float(squares.min())
-            return may[squares == worst].min(keepdims=True), worst
+            return np.array([may[squares == worst].min()]), worst
         order = np.lexsort((may, squares))[:count]
         return may[order], float(squares[order[-1]])
 
@@ -154,7 +162,7 @@ class View:
         if len(may) == 1:
             return may
         squares = squared_distances(left.points.take(may, axis=0), self.centre)
-        return may[np.lexsort((may, -squares))[:count]]
+        return np.asarray(may[np.lexsort((may, -squares))[:count]])
 
 
 class Surroundings:
