@@ -66,6 +66,7 @@ def main():
         "folds": folds(model, [photo for photo in every if not is_held_out(photo)]),
         "quantisation": quantisation(model, asked.work / "face-model-full.safetensors", held, faces),
         "traits": traits(model, held, faces, info, asked.data),
+        "fitting": fitting(model, held),
         "speed": speed(model, held[0]),
     }
     if asked.recogniser:
@@ -178,6 +179,33 @@ def traits(model, held, faces, info, data):
         right.setdefault(record.expression, []).append(float((model.traits.gender.of(vector) > 0) == is_male))
     found["imm_gender_right"] = {name: mean(values) for name, values in sorted(right.items())}
     return found
+
+
+def fitting(model, held):
+    """The model fitted to London's held-out people from rough flat starts, against the points of the mesh finder."""
+    rng = np.random.default_rng(0)
+    found = {"error": [], "start_error": [], "diverged": 0, "cpu_ms": []}
+    for photo in held:
+        if photo.source != "london":
+            continue
+        image, truth = read_image(photo.path), photo.points[:, :2]
+        size = float(np.hypot(*np.ptp(truth, axis=0)))
+        middle = truth.mean(axis=0)
+        start = (truth - middle) * rng.uniform(0.9, 1.1) + middle + rng.normal(0, 0.08 * size, 2)
+        began = time.thread_time()
+        fit = model.fit(image, start)
+        found["cpu_ms"].append((time.thread_time() - began) * 1e3)
+        found["error"].append(float(np.linalg.norm(fit.points - truth, axis=1).mean() / size))
+        found["start_error"].append(float(np.linalg.norm(start - truth, axis=1).mean() / size))
+        found["diverged"] += fit.stopped == "diverged"
+    return {
+        "pictures": len(found["error"]),
+        "start_error": mean(found["start_error"]),
+        "median_error": float(np.median(found["error"])),
+        "largest_error": max(found["error"]),
+        "diverged": found["diverged"],
+        "cpu_ms": float(np.median(found["cpu_ms"])),
+    }
 
 
 def speed(model, photo):

@@ -116,6 +116,16 @@ def summarise(fits):
     }
 
 
+def interval_by_person(fits):
+    """90% range of the share under .02 over bootstrap samples of the test people."""
+    import numpy as np
+
+    people = sorted({fit["person"] for fit in fits})
+    shares = np.array([np.mean([fit["error"] < 0.02 for fit in fits if fit["person"] == one]) for one in people])
+    drawn = np.random.default_rng(6).integers(0, len(people), (2000, len(people)))
+    return np.percentile(shares[drawn].mean(axis=1), [5, 95]).tolist()
+
+
 def measure_fixed(data, starts):
     """Train on people 01-28, fit people 29-40: accuracy from all starts, reach by offset, and what is flagged."""
     import numpy as np
@@ -144,7 +154,7 @@ def measure_fixed(data, starts):
             for i, (person, picture, _) in enumerate(tests)
             for j in range(places.shape[1])
         ]
-        found["all_starts"][solver] = summarise(fits)
+        found["all_starts"][solver] = summarise(fits) | {"under_02_by_person": interval_by_person(fits)}
         found["first_start"][solver] = summarise([fit for fit in fits if fit["start"] == 0])
         found["fits"][solver] = fits
     found["reach"] = measure_reach(model, tests)
