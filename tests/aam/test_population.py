@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from elsewho.aam.load import PACKAGED, load_model
 from elsewho.aam.population import FURTHEST, Population, fit_population
 from elsewho.aam.traits import Reading, Traits, fit_reading
 from elsewho.errors import TooFewFaces
@@ -99,3 +100,24 @@ def test_a_class_names_gender_tone_and_age():
     assert traits.class_of(np.array([-1.0, 51.0, 39.0])) == "female-lighter-younger"
     assert traits.unsure_of_gender(np.array([-0.2, 51.0, 39.0]))
     assert not traits.unsure_of_gender(np.array([-0.4, 51.0, 39.0]))
+
+
+@pytest.mark.skipif(not PACKAGED.exists(), reason="the packaged face model is not built")
+def test_the_packaged_models_brightness_is_taken_out_and_tone_stays():
+    model = load_model()
+    faces = np.stack([model.to_vector(face) for face in model.sample(20, seed=5)])
+    brighter = faces + 500 * model.traits.brightness
+
+    assert_allclose(model.without_brightness(brighter), model.without_brightness(faces), atol=1e-8)
+    assert_allclose(model.traits.tone.of(brighter), model.traits.tone.of(faces), atol=1e-6)
+    assert np.ptp(model.traits.tone.of(model.without_brightness(faces))) > 5
+
+
+@pytest.mark.skipif(not PACKAGED.exists(), reason="the packaged face model is not built")
+def test_turning_the_light_up_moves_a_face_along_brightness():
+    model = load_model()
+    for face in model.sample(5, seed=6):
+        brighter = model.texture.encode(model.texture.decode(face.texture) * 1.08)
+        move = np.concatenate([np.zeros(len(face.shape)), brighter - face.texture])
+
+        assert move @ model.traits.brightness > 0.5 * np.linalg.norm(move)

@@ -210,3 +210,13 @@ def test_coefficients_of_another_model_are_refused(model, cartoons):
 
     with pytest.raises(BadInput, match="12 texture modes, the coefficients 5 and 5"):
         model.decode(face)
+
+
+def test_a_model_without_readings_takes_out_its_first_texture_mode(model):
+    vectors = np.stack([model.to_vector(face) for face in model.sample(5, seed=3)])
+
+    plain = model.without_brightness(vectors)
+
+    first = len(model.shape.basis)
+    assert_allclose(plain[:, first], 0, atol=1e-12)
+    assert_allclose(np.delete(plain, first, axis=1), np.delete(vectors, first, axis=1), atol=0)

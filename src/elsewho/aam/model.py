@@ -141,6 +141,19 @@ class FaceModel:
         pose = pose or Similarity(1.0, np.eye(d), np.zeros(d))
         return Coefficients(vector[:shapes] / self.shape_weight, vector[shapes:].astype(np.float32), pose)
 
+    def without_brightness(self, vectors: Array) -> Array:
+        """Vectors (..., S + T) without how bright the picture is, so that distances do not count it.
+
+        What is taken out is the model's measured direction of brightness, which leaves skin tone where it is. A model
+        without readings has none: its first texture mode is zeroed, as paper 000 does (IV.A), whatever that mode is.
+        """
+        if self.traits is not None:
+            direction = self.traits.brightness
+        else:
+            direction = np.zeros(len(self.shape.basis) + len(self.texture.basis))
+            direction[len(self.shape.basis)] = 1
+        return np.asarray(vectors - (vectors @ direction)[..., None] * direction)
+
     def portrait(self, coefficients: Coefficients, width: int = 256, ground: int = 128) -> Array:
         """The face alone (rows, width, 3) uint8, levelled and frontal, on plain ground."""
         pose = self.portrait_pose(width)
