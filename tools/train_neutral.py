@@ -17,9 +17,11 @@ from train_default import Photo, find_photos, is_held_out
 from elsewho.aam import store
 from elsewho.aam.load import load_model
 from elsewho.aam.model import FaceModel
+from elsewho.aam.train import flip_points
 from elsewho.expression import find_marks, fit_neutral, look_of, measure
 from elsewho.expression.measure import MEASURES
 from elsewho.expression.neutral import NeutralEstimator, fingerprint
+from elsewho.find import topology
 from elsewho.media.images import read_image
 from elsewho.pipeline import Deidentifier
 from elsewho.types import Array, FacePoints
@@ -34,23 +36,30 @@ def main() -> None:
     asked = parser.parse_args()
     model = load_model()
     london = [photo for photo in find_photos(asked.data, asked.work) if photo.source == "london"]
-    moved, calm, people = pairs([photo for photo in london if not is_held_out(photo)], model)
+    moved, calm, people = pairs([photo for photo in london if not is_held_out(photo)], model, mirrored=True)
     estimator = fit_neutral(moved, calm, people, model=fingerprint(model))
     store.write(asked.out / "neutral.safetensors", estimator, "neutral", overwrite=True)
     size = (asked.out / "neutral.safetensors").stat().st_size
-    print(f"{len(people)} pairs, {size / 2**10:.0f} KiB")
+    print(f"{len(set(people))} people, {len(people)} pairs, {size / 2**10:.0f} KiB")
     report(estimator, model, *pairs([photo for photo in london if is_held_out(photo)], model))
 
 
-def pairs(photos: list[Photo], model: FaceModel) -> tuple[Array, Array, list[str]]:
-    """Vectors (n, d) of smiling and of neutral faces, row by row, and who they are."""
+def pairs(photos: list[Photo], model: FaceModel, *, mirrored: bool = False) -> tuple[Array, Array, list[str]]:
+    """Vectors (n, d) of smiling and of neutral faces, row by row, and who they are; `mirrored`: also flipped."""
     encode = Deidentifier(model=model).encode
     rows = {}
     for photo in photos:
-        points = FacePoints(photo.points, np.zeros((2, 5, 2)), 1.0, 0.0)
-        rows[photo.person, photo.smiling] = model.to_vector(encode(read_image(photo.path), points))
-    people = sorted({person for person, smiling in rows if (person, not smiling) in rows})
-    return np.stack([rows[p, True] for p in people]), np.stack([rows[p, False] for p in people]), people
+        image = read_image(photo.path)
+        ways = [(image, photo.points)]
+        if mirrored:
+            flipped = np.ascontiguousarray(image[:, ::-1])
+            ways.append((flipped, flip_points(photo.points, image.shape[1], topology.MIRROR)))
+        for way, (view, at) in enumerate(ways):
+            found = FacePoints(at, np.zeros((2, 5, 2)), 1.0, 0.0)
+            rows[way, photo.person, photo.smiling] = model.to_vector(encode(view, found))
+    both = sorted((way, person) for way, person, smiling in rows if smiling and (way, person, False) in rows)
+    moved, calm = (np.stack([rows[way, person, smiling] for way, person in both]) for smiling in (True, False))
+    return moved, calm, [person for _, person in both]
 
 
 def report(estimator: NeutralEstimator, model: FaceModel, moved: Array, calm: Array, people: list[str]) -> None:

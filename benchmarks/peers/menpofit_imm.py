@@ -2,7 +2,7 @@
 
 Run it with a python that has menpofit (README.md beside this file says how to get one):
 
-    python benchmarks/peers/menpofit_imm.py --data ../shared/data/imm --out results/menpofit
+    python benchmarks/peers/menpofit_imm.py --data ../shared/data/imm --out out/menpofit
 
 People 01-28 train, people 29-40 test, each with four expressions: neutral, happy, side light, arbitrary.
 Every configuration runs in a process of its own, on one thread, so that its memory and time are its own.
@@ -37,7 +37,7 @@ POINTS = 58
 
 STARTS_PER_PICTURE = 10
 START_NOISE = 0.04  # menpofit's noise_percentage
-START_DIAGONAL = 150  # pixels, of menpofit's reference shape: its noise grows with the difference in scale
+START_DIAGONAL = 150  # pixels, of the reference shape: menpofit's noise depends on it (README.md)
 START_SEED = 0
 
 DIVERGED = 0.5  # mean error over half the face's diagonal: the fit left the face
@@ -111,6 +111,7 @@ CONFIGURATIONS = (
     PATCH_3,
     _with(PATCH_3, "Simultaneous"),
     _with(PATCH_3, "ProjectOut"),
+    replace(PATCH_3, name="grey patches, 10 steps a level", iterations=(10, 10, 10)),
     LARGE_PATCH_3,
     replace(LARGE_PATCH_3, name="grey patches, larger, mirrors", texture_modes=(20, 50, 120), mirrors=True),
 )
@@ -212,15 +213,13 @@ def write_starts(data, path):
     mean = compute_reference_shape(training, diagonal=START_DIAGONAL)
     tests = list(read_pictures(data, TEST_PEOPLE))
     np.random.seed(START_SEED)  # noqa: NPY002  menpofit draws from NumPy's global generator
-    starts = [
-        [
-            noisy_shape_from_bounding_box(mean, to_cloud(points).bounding_box(), noise_percentage=START_NOISE).points[
-                :, ::-1
-            ]
-            for _ in range(STARTS_PER_PICTURE)
+    starts = []
+    for *_, points in tests:
+        box = to_cloud(points).bounding_box()
+        placed = [
+            noisy_shape_from_bounding_box(mean, box, noise_percentage=START_NOISE) for _ in range(STARTS_PER_PICTURE)
         ]
-        for *_, points in tests
-    ]
+        starts.append([shape.points[:, ::-1] for shape in placed])
     np.savez(
         path,
         S=np.array(starts),

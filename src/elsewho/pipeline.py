@@ -23,6 +23,7 @@ from elsewho.aam.load import load_model
 from elsewho.aam.model import Coefficients, FaceModel
 from elsewho.aam.warp import look_up, sample
 from elsewho.errors import BadInput, ElsewhoError
+from elsewho.expression.neutral import NeutralEstimator, fingerprint, load_neutral
 from elsewho.media.images import read_image, to_rgb
 from elsewho.paint.masks import Masks
 from elsewho.types import Array, FacePoints, FoundFace
@@ -145,15 +146,20 @@ class Deidentifier:
         return model.to_vector(Coefficients(own.shape, texture, own.pose))
 
     def without_expression(self, own: Coefficients) -> Array:
-        """The vector of the person's face at rest, as far as variances tell.
+        """The vector of the person's face at rest.
 
-        The best linear guess: along each direction, the share of what faces vary that neutral faces vary too is kept.
+        As learned from pairs of smiling and neutral photos; with a model of the user's own, as far as variances tell:
+        along each direction, the share of what faces vary that neutral faces vary too is kept.
         """
-        model, (directions, kept, sd) = self.face_model, self._rest
+        model = self.face_model
         shape, texture = model.shape.basis, model.texture.basis
         limited = Coefficients(shape.limit(own.shape), texture.limit(own.texture), own.pose)
+        vector = model.to_vector(limited)
+        if self._estimator is not None:
+            return np.asarray(self._estimator.neutral(vector[None])[0])
+        directions, kept, sd = self._rest
         mean = model.people_statistics().mean
-        off = (model.to_vector(limited) - mean) / sd
+        off = (vector - mean) / sd
         return np.asarray(mean + sd * (directions @ (kept * (directions.T @ off))))
 
     def paint(self, ground: Array, frame: Array, points: FacePoints, own: Coefficients, new: Coefficients) -> Array:
@@ -199,6 +205,12 @@ class Deidentifier:
     def face_model(self) -> FaceModel:
         """The model in use."""
         return load_model() if self.model is None else self.model
+
+    @cached_property
+    def _estimator(self) -> NeutralEstimator | None:
+        """What takes an expression away; None where the model is not the one that it was made for."""
+        packaged = load_neutral()
+        return packaged if packaged.model == fingerprint(self.face_model) else None
 
     @cached_property
     def _rest(self) -> tuple[Array, Array, Array]:

@@ -18,7 +18,7 @@ def make_crowd(kind, n, d, seed):
     if kind == "lattice":
         return rng.integers(-2, 3, (n, d)).astype(float)
     if kind == "nearly tied":
-        return rng.integers(-2, 3, (n, d)) + 1e-9 * faces
+        return rng.integers(-2, 3, (n, d)) + 1e-6 * faces
     if kind == "far away":
         return 1e6 + faces
     if kind == "on a line":

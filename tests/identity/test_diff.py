@@ -99,7 +99,7 @@ def test_all_rows_of_a_person_move_together():
 def test_what_cannot_be_done_is_refused_by_name():
     faces = np.random.default_rng(1).standard_normal((12, 4))
 
-    with pytest.raises(TooFewPeople, match=r"k-diff-furthest with k=7 needs 14 people; the inputs hold 12\. Use k <= 6"):
+    with pytest.raises(TooFewPeople, match=r"k-diff-furthest with k=7 needs 14 people; .* hold 12\. Use k <= 6"):
         k_diff_furthest(faces, 7)
     with pytest.raises(BadInput, match='singles must be "avoid" or "allow", found \'never\''):
         k_diff_furthest(faces, 3, singles="never")

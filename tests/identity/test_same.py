@@ -90,5 +90,7 @@ def test_what_cannot_be_done_is_refused_by_name():
         k_same_select(faces, 2, list("aaaaaaab"))
     with pytest.raises(BadInput, match=r"order must hold each of the numbers 0\.\.7"):
         k_same_m(faces, 2, order=[0, 1, 2, 3, 4, 5, 6, 6])
+    with pytest.raises(BadInput, match="seed must be a whole number from 0, found -1"):
+        k_same_m(faces, 2, seed=-1)
     with pytest.raises(BadInput, match="no values"):
         k_same_m(np.zeros((8, 0)), 2)

@@ -11,7 +11,7 @@ from elsewho.errors import BadInput
 from elsewho.identity.diff import k_diff_furthest
 from elsewho.identity.furthest import k_same_furthest
 from elsewho.identity.same import k_same_m
-from elsewho.identity.verify import verify
+from elsewho.identity.verification import verify
 
 METHODS = [k_same_m, k_same_furthest, k_diff_furthest]
 

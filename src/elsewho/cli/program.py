@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from elsewho import __version__
-from elsewho.cli import demo, doctor, gallery, ledger, train
+from elsewho.cli import demo, doctor, gallery, ledger, reproduce, train
 from elsewho.errors import ElsewhoError
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for command in (train, demo, doctor):
+for command in (train, demo, doctor, reproduce):
     app.command()(getattr(command, command.__name__.rpartition(".")[2]))
 for group in (gallery, ledger):
     app.add_typer(group.app, name=group.__name__.rpartition(".")[2], no_args_is_help=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elsewho.identity.methods import METHODS
     from elsewho.identity.release import Bound, Release
     from elsewho.identity.same import k_same_m, k_same_select
-    from elsewho.identity.verify import verify
+    from elsewho.identity.verification import verify
 
 _WHERE = {
     "METHODS": "elsewho.identity.methods",
@@ -50,7 +50,7 @@ _WHERE = {
     "mask": "elsewho.identity.images",
     "pixelate": "elsewho.identity.images",
     "rank_identity_features": "elsewho.identity.isd",
-    "verify": "elsewho.identity.verify",
+    "verify": "elsewho.identity.verification",
 }
 
 __all__ = [

@@ -85,6 +85,8 @@ def trigger_order(own: Array, order: Sequence[int] | Array | None, seed: int, me
     order  (p,) people's numbers 0..p-1 in order of first appearance (without `people`: row numbers)
     """
     if order is None:
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise BadInput(f"{method}: seed must be a whole number from 0, found {seed!r}.")
         return np.asarray(np.random.default_rng(seed).permutation(own))
     given = np.asarray(order)
     if given.shape != own.shape or given.dtype.kind not in "iu" or not np.array_equal(np.sort(given), np.sort(own)):

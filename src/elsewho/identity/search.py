@@ -18,6 +18,7 @@ from elsewho.types import Array
 SHARE = 0.93  # of the variance that the scanned axes hold; less lets too many faces through, more takes longer
 SAMPLE = 4096  # faces from which the axes are found, fewer where they have more than WIDE values
 WIDE = 512
+ALONE = 9215  # entries of a matrix that OpenBLAS multiplies on one thread
 SLACK = 1 + 1e-9  # float64 rounds each squared distance by far less
 FEW = 16_384  # people below which everybody is scanned each time
 REACH = 1.7  # times the nearest distance: how far around a growing cluster people are kept at hand
@@ -41,17 +42,19 @@ class Remaining:
         if largest > LARGEST:
             raise BadInput(f"faces hold the value {largest:.3g}, and its square is no number. Encode the faces again.")
         self.origin = points.mean(axis=0)
-        longest = float(np.sqrt(squared_distances(points, self.origin).max()))
+        longest = max(float(np.sqrt(squared_distances(points, self.origin).max())), 1e-12 * largest)
         self.scale = longest if longest > 1 / LARGEST else 1.0  # where squares vanish, everybody is compared
         rows = SAMPLE if d <= WIDE else WIDE
         self.axes = find_axes((points if n <= rows else points[:: -(-n // rows)]) - self.origin)  # (d, p)
         p = d if self.axes is None else self.axes.shape[1]
         # A column a face, those taken at the end: squared length, coordinates, length across the axes; longest is 1.
-        self.table = np.empty((p + 2, n), np.float32)
-        for start in range(0, n, SAMPLE):
-            z, square, across = self.place(points[start : start + SAMPLE])
-            block = self.table[:, start : start + SAMPLE]
-            block[0], block[1:-1], block[-1] = square, z.T, across
+        # In blocks (blocks, p + 2, width), each too small for BLAS to share out among threads: for products as short
+        # as these, waiting for one another costs many times what it saves.
+        self.width = max(ALONE // (p + 2) // 16 * 16, 16)
+        self.table = np.zeros((-(-n // self.width), p + 2, self.width), np.float32)
+        for number, block in enumerate(self.table):
+            z, square, across = self.place(points[number * self.width : (number + 1) * self.width])
+            block[0, : len(z)], block[1:-1, : len(z)], block[-1, : len(z)] = square, z.T, across
         self.rounding = 2.0**-23 * (p + 8)  # times (|x| + |c|)^2: how far float32 is from the bound, at most
         self.count: int = n
         self.numbers = np.arange(n)  # (n,) of each column's face
@@ -79,15 +82,22 @@ class Remaining:
 
     def take(self, taken: Iterable[int]) -> None:
         """Remove people: each changes places with the last column."""
-        table, numbers, columns = self.table, self.numbers, self.columns
+        numbers, columns = self.numbers, self.columns
         for number in taken:
             self.count -= 1
-            here, last = columns[number], self.count
+            here, last = int(columns[number]), self.count
             moved = numbers[last]
-            column = table[:, here].copy()
-            table[:, here], table[:, last] = table[:, last], column
+            own, other = self.column(here), self.column(last)
+            kept = own.copy()
+            own[:] = other
+            other[:] = kept
             numbers[here], numbers[last] = moved, number
             columns[moved], columns[number] = here, last
+
+    def column(self, number: int) -> Array:
+        """Column `number` of the table (p + 2,), to be read or written."""
+        block, place = divmod(number, self.width)
+        return self.table[block, :, place]
 
     def put_back(self, number: int) -> None:
         """Undo the last removal, which was of `number`."""
@@ -97,12 +107,12 @@ class Remaining:
     def nearest(self, centre: Array, count: int = 1) -> Array:
         """The `count` people nearest to `centre` (d,), nearest first; at equal distance the lower number first."""
         view = View(self, centre)
-        return view.least(view.below(self.table[:, : self.count]), self.numbers, count)[0]
+        return view.least(view.below(), self.numbers, count)[0]
 
     def furthest(self, centre: Array, count: int = 1) -> Array:
         """The `count` people furthest from `centre` (d,), furthest first; at equal distance the lower number first."""
         view = View(self, centre)
-        return view.most(view.below(self.table[:, : self.count]), count)
+        return view.most(view.below(), count)
 
 
 class View:
@@ -126,9 +136,10 @@ class View:
         self.query[0], self.query[-1] = 1.0, -2.0 * self.across
         self.query[1:-1] = -2.0 * z
 
-    def below(self, table: Array) -> Array:
-        """Lower bounds (m,) for the columns of `table` (p + 2, m)."""
-        return np.asarray(self.query @ table)
+    def below(self) -> Array:
+        """Lower bounds (m,) for all who remain, in the order of the table."""
+        left = self.left
+        return np.asarray(np.matmul(self.query, left.table[: -(-left.count // left.width)]).ravel()[: left.count])
 
     def least(self, bounds: Array, numbers: Array, count: int) -> tuple[Array, float]:
         """The `count` nearest of `numbers` (m,) with these lower bounds (m,), and the largest distance among them."""
@@ -153,14 +164,15 @@ class View:
         """The `count` furthest of all who remain, whose lower bounds (m,) are these."""
         left = self.left
         if self.across:
-            bounds = bounds + left.table[-1, : left.count] * np.float32(4.0 * self.across)  # upper bounds
+            across = left.table[: -(-left.count // left.width), -1].ravel()[: left.count]
+            bounds = bounds + across * np.float32(4.0 * self.across)  # upper bounds
         likely = likeliest(-bounds, count)
         own = squared_distances(left.points.take(left.numbers[likely], axis=0), self.centre)
         scaled = float(own.min()) / left.scale**2
         limit = scaled * (2 - SLACK) - self.square - left.rounding * (self.length + 1) ** 2 - TINY
         may = left.numbers[(bounds >= limit).nonzero()[0]]
         if len(may) == 1:
-            return may
+            return np.asarray(may)
         squares = squared_distances(left.points.take(may, axis=0), self.centre)
         return np.asarray(may[np.lexsort((may, -squares))[:count]])
 
@@ -184,13 +196,13 @@ class Surroundings:
         view = View(left, centre)
         if self.numbers is not None:
             there = left.columns[self.numbers] < left.count
-            bounds = view.below(self.table)[there]
+            bounds = np.matmul(self.table, view.query).ravel()[: len(there)][there]
             if len(bounds):
                 found, square = view.least(bounds, self.numbers[there], 1)
                 moved = math.sqrt(float(squared_distances(centre[None], self.place)[0]))
                 if math.sqrt(square) + moved < self.reach:
                     return int(found[0])
-        bounds = view.below(left.table[:, : left.count])
+        bounds = view.below()
         found, square = view.least(bounds, left.numbers, 1)
         self.keep(view, bounds, square)
         return int(found[0])
@@ -199,7 +211,7 @@ class Surroundings:
         """Both in one scan."""
         left = self.left
         view = View(left, centre)
-        bounds = view.below(left.table[:, : left.count])
+        bounds = view.below()
         found, square = view.least(bounds, left.numbers, 1)
         self.keep(view, bounds, square)
         return int(found[0]), int(view.most(bounds, 1)[0])
@@ -216,7 +228,10 @@ class Surroundings:
         if len(kept) > left.count // 8:
             self.numbers = None
             return
-        self.numbers, self.table = left.numbers[kept], left.table.take(kept, axis=1)
+        self.numbers = left.numbers[kept]
+        filled = np.resize(kept, -(-len(kept) // left.width) * left.width)
+        rows = left.table[filled // left.width, :, filled % left.width]
+        self.table = rows.reshape(-1, left.width, rows.shape[1])  # a row a face, in blocks too
         self.place, self.reach = view.centre, REACH * math.sqrt(square) / SLACK
 
 
