@@ -30,6 +30,8 @@ from elsewho.aam.train import train_model
 from elsewho.identity.methods import METHODS
 from elsewho.media.images import read_image
 from elsewho.papers.datasets import read_imm
+from elsewho.papers.vectors import chance_hits, copied, release, whitened
+from elsewho.proof.recognisers import distances
 
 SHAPE_MODES, TEXTURE_MODES = 9, 50
 NAMES = ("k-same-m", "k-same-furthest", "k-diff-furthest", "k-diff-drawn")
@@ -80,33 +82,26 @@ def encode(data):
     return faces
 
 
-def release(faces, name, k, run):
-    options = {"key": np.random.default_rng([7, run]).bytes(32)} if "key" in METHODS[name].needs else {}
-    return METHODS[name](faces, k, seed=run, **options)
-
-
 def measure(faces, name, k, runs):
-    sd = faces.std(axis=0)
-    sd[sd == 0] = np.inf
-    simulated = np.stack([release(faces, name, k, 1_000_000 + run).faces for run in range(SIMULATIONS)])
-    scale = np.abs(faces).max()
+    sd = whitened(faces)
+    simulated = np.stack([release(name, faces, k, 1_000_000 + run).faces for run in range(SIMULATIONS)])
     rows, together = [], []
     for run in range(runs):
-        made = release(faces, name, k, run)
+        made = release(name, faces, k, run)
         away = distances(made.faces, faces)
         guess = np.min([distances(made.faces, one) for one in simulated], axis=0)
-        copied = (np.abs(made.faces[:, None] - faces[None]) < 1e-9 * scale).all(axis=2).any(axis=1)
+        copies = copied(made.faces, faces)
         together.append(made.cluster[:, None] == made.cluster[None])
         rows.append(
             {
-                "nearest": hits(-away),
-                "whitened": hits(-distances(made.faces / sd, faces / sd)),
-                "furthest": hits(away),
-                "simulated": hits(-guess),
+                "nearest": chance_hits(-away),
+                "whitened": chance_hits(-distances(made.faces / sd, faces / sd)),
+                "furthest": chance_hits(away),
+                "simulated": chance_hits(-guess),
                 "clusters": float((1 / together[-1].sum(axis=1)).mean()),
                 "three": float((1 / np.all(together[-3:], axis=0).sum(axis=1)).mean()) if run > 1 else np.nan,
-                "copies": copied.mean(),
-                "runs with any": copied.any(),
+                "copies": copies.mean(),
+                "runs with any": copies.any(),
                 "core of 1": (made.core_sizes == 1).any(),
                 "flagged": (made.exceptions != "").mean(),
                 "bound": made.bound.value if made.bound.holds else np.nan,
@@ -116,16 +111,6 @@ def measure(faces, name, k, runs):
     bounds = [row["bound"] for row in rows]
     means["bound"] = float(np.max(bounds)) if np.isfinite(bounds).all() else float("nan")
     return {"method": name, "k": k, **{key: round(value, 4) for key, value in means.items()}}
-
-
-def hits(score):
-    """The share of rows whose own column scores highest; ties are shared by chance."""
-    best = np.isclose(score, score.max(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
-    return float((np.diag(best) / best.sum(axis=1)).mean())
-
-
-def distances(a, b):
-    return np.sqrt(((a[:, None] - b[None]) ** 2).sum(axis=2))
 
 
 def one_away(faces, name, k):

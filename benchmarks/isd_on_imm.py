@@ -27,11 +27,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from scipy.linalg import eigh
 
 from elsewho.aam.train import combine, train_model
 from elsewho.identity.isd import k_same_isd, rank_identity_features
 from elsewho.papers.datasets import read_imm
+from elsewho.papers.isd import attack, over_kinds, within_people
+from elsewho.proof.recognisers import area_under
 
 PARAMETERS = 30
 EVERY_M = (0, 5, 10, 15, 20, 25, 30)
@@ -98,71 +99,17 @@ def encode(data: Path) -> tuple[np.ndarray, list[str], np.ndarray]:
 def measure(features, people, kinds, ranking, k, m, seeds):
     """The areas for one m, mean over seeds of the clustering."""
     rows = []
-    ids = np.unique(people, return_inverse=True)[1]
     for seed in range(seeds if m else 1):
         released = k_same_isd(features, people, k, m, ranking=ranking, seed=seed).faces if m else features
         rows.append(
             {
-                "paper": area(features, released, ids, features, ids, own=True),
-                "held_out": mean_over_kinds(features, released, ids, kinds),
-                "retrained": mean_over_kinds(released, released, ids, kinds),
-                "kept": within(released, ids) / within(features, ids),
+                "paper": area_under(attack(features, released, people, features, people, own=True)),
+                "held_out": over_kinds(features, released, people, kinds),
+                "retrained": over_kinds(released, released, people, kinds),
+                "kept": within_people(released, people) / within_people(features, people),
             }
         )
     return {"m": m, **{name: round(float(np.mean([row[name] for row in rows])), 3) for name in rows[0]}}
-
-
-def mean_over_kinds(known, released, ids, kinds):
-    """Each kind of image in turn is what the attacker has not seen."""
-    areas = []
-    for kind in np.unique(kinds):
-        new = kinds == kind
-        areas.append(area(known[~new], released[new], ids[new], known[~new], ids[~new]))
-    return float(np.mean(areas))
-
-
-def area(train, probes, whose, gallery, of, own=False):
-    """The area under the ROC curve of distances in the space of an LDA learned from `train`, people `of`."""
-    project = discriminants(train, of)
-    a, b = probes @ project, gallery @ project
-    away = ((a[:, None] - b[None]) ** 2).sum(axis=2)
-    same = whose[:, None] == of[None]
-    if own:
-        counted = ~np.eye(len(a), dtype=bool)
-        return roc_area(away[counted], same[counted])
-    return roc_area(away.ravel(), same.ravel())
-
-
-def discriminants(x, ids):
-    """LDA directions (d, at most people - 1), in which people vary by one."""
-    means = np.stack([x[ids == one].mean(axis=0) for one in np.unique(ids)])
-    own = x - means[np.unique(ids, return_inverse=True)[1]]
-    varies = x.std(axis=0) > 1e-9
-    directions = np.zeros((x.shape[1], 0))
-    if not varies.any():
-        return directions
-    within_people = own[:, varies].T @ own[:, varies] / (len(x) - len(means))
-    # A feature that is a cluster mean varies between people only; the ridge stands for what an attacker cannot know.
-    within_people += np.diag(1e-6 * x[:, varies].var(axis=0))
-    between = np.cov(means[:, varies].T, bias=True).reshape(within_people.shape)
-    _, vectors = eigh(between, within_people)
-    count = min(len(means) - 1, int(varies.sum()))
-    directions = np.zeros((x.shape[1], count))
-    directions[varies] = vectors[:, ::-1][:, :count]
-    return directions
-
-
-def roc_area(away, same):
-    """The share of (same, different) pairs of pairs in which the same are nearer; a tie is half."""
-    values, place = np.unique(np.round(away, 9), return_inverse=True)
-    same_at = np.bincount(place, same, len(values))
-    other_at = np.bincount(place, ~same, len(values))
-    farther = other_at.sum() - np.cumsum(other_at)
-    return float((same_at * (farther + other_at / 2)).sum() / (same_at.sum() * other_at.sum()))
-
-
-def within(x, ids):
-    return sum(((x[ids == one] - x[ids == one].mean(axis=0)) ** 2).sum() for one in np.unique(ids))
 
 
 def neighbourhoods(features, people, k):

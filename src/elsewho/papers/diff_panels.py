@@ -436,7 +436,7 @@ def attackers(found: dict[str, Any]) -> Panel:
         draw_lines(one, every_k(found), lines, across="k", up="rank-1", theory={"1/k": [1 / k for k in every_k(found)]})
         one.set_title(title, fontsize=10)
         one.set_ylim(-0.02, 0.8)
-        if one is not axes[0] and (legend := one.get_legend()):
+        if one is not axes[-1] and (legend := one.get_legend()):
             legend.remove()
     diff, drawn = found["whitened"][AVOID][AT], found["whitened"]["k-diff-drawn"][AT]
     return Panel(

@@ -122,7 +122,7 @@ def encode_faces(model: FaceModel, photos: Photos) -> Array:
 
 
 def crop_faces(model: FaceModel, photos: Photos, width: int = CROP) -> Array:
-    """The photos' own pixels inside the outline (n, rows, width, 3) uint8, levelled and brought to one size."""
+    """The photos' own pixels inside the outline (n, rows, width, 3) uint8, grey, levelled and of one size."""
     pictures = []
     goal = model.portrait_pose(width)
     for one, points in zip(photos.records, points_of(photos), strict=True):
@@ -136,7 +136,8 @@ def crop_faces(model: FaceModel, photos: Photos, width: int = CROP) -> Array:
             image = np.asarray(cv2.GaussianBlur(image, (0, 0), 0.4 / ratio))
         level = cv2.warpAffine(image, np.column_stack([turn, move]), (width, rows), flags=cv2.INTER_AREA)
         _, covered = paint_map(moved, model.texture.mesh, (rows, width))
-        pictures.append(np.where(covered[..., None], level, 128).astype(np.uint8))
+        grey = np.where(covered, cv2.cvtColor(level, cv2.COLOR_RGB2GRAY), 128).astype(np.uint8)
+        pictures.append(np.repeat(grey[..., None], 3, axis=2))
     return np.stack(pictures)
 
 

@@ -63,7 +63,7 @@ def draw_lines(
         )  # fmt: skip
     axes.set_xlabel(across)
     axes.set_ylabel(up)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def make_sheet(rows: Sequence[Sequence[Array | None]], names: Sequence[str], heads: Sequence[str]) -> Array:

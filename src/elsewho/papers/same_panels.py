@@ -135,7 +135,7 @@ def figure_6(splits: list[dict[str, Any]]) -> Panel:
     ks = list(lines["k-same-m: AAM"])
     original = {name: float(np.mean([one["originals"][name] for one in splits])) for name in ("AAM", "PCA")}
     inside = {name: float(np.mean([one["originals in gallery"][name] for one in splits])) for name in ("AAM", "PCA")}
-    plot, (axes,) = make_plot(height=4.6)
+    plot, (axes,) = make_plot(width=8.4, height=4.6)
     draw_lines(
         axes,
         ks,
@@ -146,6 +146,7 @@ def figure_6(splits: list[dict[str, Any]]) -> Panel:
         theory={"1/k": [1 / k for k in ks]},
         spread={name: reach(splits, *pair) for name, pair in names.items()},
     )
+    axes.set_ylim(-0.02, 1.05 * max(0.52, *original.values()))
     rows = tuple(
         (
             str(k),
