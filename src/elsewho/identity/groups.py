@@ -48,7 +48,7 @@ class Cluster:
         """The cluster of `core`, numbers in `points` (n, d)."""
         own = points.take(core, axis=0)
         centre = np.add.reduce(own, axis=0) / len(core)
-        return cls(points, core, centre, float(np.sqrt(squared_distances(own, centre).max())))
+        return cls(points, core, centre, float(np.sqrt(np.maximum.reduce(squared_distances(own, centre)))))
 
     def __len__(self) -> int:
         return len(self.core)

@@ -52,9 +52,13 @@ class Remaining:
         # as these, waiting for one another costs many times what it saves.
         self.width = max(ALONE // (p + 2) // 16 * 16, 16)
         self.table = np.zeros((-(-n // self.width), p + 2, self.width), np.float32)
-        for number, block in enumerate(self.table):
-            z, square, across = self.place(points[number * self.width : (number + 1) * self.width])
-            block[0, : len(z)], block[1:-1, : len(z)], block[-1, : len(z)] = square, z.T, across
+        step = SAMPLE // self.width + 1
+        for first in range(0, len(self.table), step):
+            blocks = self.table[first : first + step]
+            rows = np.zeros((len(blocks) * self.width, p + 2), np.float32)
+            some = points[first * self.width : first * self.width + len(rows)]
+            rows[: len(some)] = self.place(some)
+            blocks[:] = rows.reshape(len(blocks), self.width, p + 2).transpose(0, 2, 1)
         self.rounding = 2.0**-23 * (p + 8)  # times (|x| + |c|)^2: how far float32 is from the bound, at most
         self.count: int = n
         self.numbers = np.arange(n)  # (n,) of each column's face
@@ -66,42 +70,36 @@ class Remaining:
     def __contains__(self, number: int) -> bool:
         return bool(self.columns[number] < self.count)
 
-    def place(self, points: Array) -> tuple[Array, Array, Array]:
-        """Coordinates (m, p), squared length and length across the axes (m,) of `points` (m, d)."""
+    def place(self, points: Array) -> Array:
+        """What the table holds (m, p + 2) of `points` (m, d)."""
         apart = (points - self.origin) / self.scale
         square = np.add.reduce(np.square(apart), axis=1)
         if self.axes is None:
-            return apart, square, np.zeros_like(square)
+            return np.column_stack([square, apart, np.zeros_like(square)])
         z = apart @ self.axes
         rest = square - np.add.reduce(np.square(z), axis=1)
-        return z, square, np.sqrt(np.maximum(rest, 0.0) + 1e-14 * square)  # never less than it is
+        return np.column_stack([square, z, np.sqrt(np.maximum(rest, 0.0) + 1e-14 * square)])  # never less than it is
 
     def all(self) -> Array:
         """The numbers of all who remain, rising."""
         return np.sort(self.numbers[: self.count])
 
     def take(self, taken: Iterable[int]) -> None:
-        """Remove people: each changes places with the last column."""
-        numbers, columns = self.numbers, self.columns
+        """Remove people: the last column takes the place of each."""
+        table, width, numbers, columns = self.table, self.width, self.numbers, self.columns
         for number in taken:
             self.count -= 1
             here, last = int(columns[number]), self.count
             moved = numbers[last]
-            own, other = self.column(here), self.column(last)
-            kept = own.copy()
-            own[:] = other
-            other[:] = kept
+            table[here // width, :, here % width] = table[last // width, :, last % width]
             numbers[here], numbers[last] = moved, number
             columns[moved], columns[number] = here, last
 
-    def column(self, number: int) -> Array:
-        """Column `number` of the table (p + 2,), to be read or written."""
-        block, place = divmod(number, self.width)
-        return self.table[block, :, place]
-
     def put_back(self, number: int) -> None:
         """Undo the last removal, which was of `number`."""
-        assert self.numbers[self.count] == number  # noqa: S101
+        last = self.count
+        assert self.numbers[last] == number  # noqa: S101
+        self.table[last // self.width, :, last % self.width] = self.place(self.points[number][None])[0]
         self.count += 1
 
     def nearest(self, centre: Array, count: int = 1) -> Array:
@@ -143,9 +141,12 @@ class View:
 
     def least(self, bounds: Array, numbers: Array, count: int) -> tuple[Array, float]:
         """The `count` nearest of `numbers` (m,) with these lower bounds (m,), and the largest distance among them."""
-        likely = likeliest(bounds, count)
-        own = squared_distances(self.left.points.take(numbers[likely], axis=0), self.centre)
-        worst = float(own.max())
+        if count == 1:
+            apart = self.left.points[numbers[bounds.argmin()]] - self.centre
+            worst = float(apart @ apart)
+        else:
+            likely = numbers[likeliest(bounds, count)]
+            worst = float(squared_distances(self.left.points[likely], self.centre).max())
         scaled = worst / self.left.scale**2
         # Whoever is as near is no longer than |c| and the distance together.
         reach = 2 * self.length + math.sqrt(scaled)
@@ -155,8 +156,8 @@ class View:
             return may, worst
         squares = squared_distances(self.left.points.take(may, axis=0), self.centre)
         if count == 1:
-            worst = float(squares.min())
-            return np.array([may[squares == worst].min()]), worst
+            worst = np.minimum.reduce(squares)
+            return np.minimum.reduce(may[squares == worst], keepdims=True), float(worst)
         order = np.lexsort((may, squares))[:count]
         return may[order], float(squares[order[-1]])
 
@@ -199,8 +200,8 @@ class Surroundings:
             bounds = np.matmul(self.table, view.query).ravel()[: len(there)][there]
             if len(bounds):
                 found, square = view.least(bounds, self.numbers[there], 1)
-                moved = math.sqrt(float(squared_distances(centre[None], self.place)[0]))
-                if math.sqrt(square) + moved < self.reach:
+                moved = centre - self.place
+                if math.sqrt(square) + math.sqrt(float(moved @ moved)) < self.reach:
                     return int(found[0])
         bounds = view.below()
         found, square = view.least(bounds, left.numbers, 1)
@@ -258,7 +259,12 @@ def find_axes(apart: Array) -> Array | None:
     largest = float(np.abs(apart).max(initial=0.0))
     if d < 4 or largest == 0.0:
         return None
-    _, lengths, axes = np.linalg.svd(apart / largest, full_matrices=False)
-    share = np.cumsum(lengths**2)
+    if d <= WIDE:
+        apart = apart / largest
+        variances, axes = np.linalg.eigh(apart.T @ apart)
+        share, axes = np.cumsum(variances[::-1]), axes.T[::-1]
+    else:
+        _, lengths, axes = np.linalg.svd(apart / largest, full_matrices=False)
+        share = np.cumsum(lengths**2)
     p = int(np.searchsorted(share, SHARE * share[-1])) + 1
     return np.ascontiguousarray(axes[:p].T) if 2 * p <= d else None
