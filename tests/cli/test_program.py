@@ -113,4 +113,4 @@ def test_the_help_imports_nothing_heavy_and_is_quick():
 def test_the_commands_are_those_of_the_documentation():
     names = {info.callback.__name__ for info in program.app.registered_commands}
 
-    assert names == {"train", "demo", "doctor"}
+    assert names == {"train", "reproduce", "demo", "doctor"}
