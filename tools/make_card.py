@@ -12,6 +12,8 @@ from pathlib import Path
 from elsewho.aam.load import PACKAGED, load_model
 from elsewho.identity.gallery import DEFAULT, load_gallery
 
+NEUTRAL = PACKAGED.with_name("neutral.safetensors")
+
 
 def main() -> None:
     """Print the card."""
@@ -96,6 +98,10 @@ Congress portraits got theirs from readings of the embedder learned on London, i
   themselves: {tones} (pictures in brackets).
 - **Brightness**: the direction in which a face moves when the light is turned up, with what reads as another tone
   taken out.
+
+- **Face at rest** (`neutral.safetensors`, {NEUTRAL.stat().st_size / 1024:.0f} KiB, `tools/train_neutral.py`): what a
+  smiling face looks like without its smile, learned on the pairs of London's 82 training people and their mirror
+  images. It knows smiles only. How well expressions arrive with it: [what was measured](measured.md).
 
 ## Gallery
 

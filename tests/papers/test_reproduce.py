@@ -144,6 +144,26 @@ def test_a_recogniser_that_is_not_there_is_named_before_the_work(run, imm, tmp_p
     assert "no.onnx is not there" in error
 
 
+def test_too_few_people_or_pictures_in_jaffes_layout_are_refused(run, tmp_path):
+    jaffe = tmp_path / "jaffe"
+    jaffe.mkdir()
+    for person in "ABCDEFGHIJ":
+        for kind in ("AN", "HA"):
+            (jaffe / f"K{person}.{kind}1.1.tiff").touch()
+
+    words = ("reproduce", "isd", "--data", tmp_path, "--out", tmp_path / "out")
+    code, _, error = run(*words)
+    assert code == 1
+    assert "needs 60 pictures" in error
+
+    for path in jaffe.glob("KA.*"):
+        path.unlink()
+    code, _, error = run(*words)
+    assert code == 1
+    assert "needs 10 people" in error
+    assert "KL.AN1.39.tiff" in error
+
+
 @pytest.mark.slow
 def test_table_1_of_paper_000_on_imm(run, tmp_path):
     if not (SHARED / "imm").is_dir():

@@ -20,7 +20,7 @@ SAMPLE = 4096  # faces from which the axes are found, fewer where they have more
 WIDE = 512
 ALONE = 9215  # entries of a matrix that OpenBLAS multiplies on one thread
 SLACK = 1 + 1e-9  # float64 rounds each squared distance by far less
-FEW = 16_384  # people below which everybody is scanned each time
+FEW = 32_768  # people below which everybody is scanned each time
 REACH = 1.7  # times the nearest distance: how far around a growing cluster people are kept at hand
 LARGEST = 1e140  # of a value: float64 ends where squares of more are summed
 TINY = 1e-30  # where float32 squares vanish; the longest vector has length 1
@@ -55,10 +55,10 @@ class Remaining:
         step = SAMPLE // self.width + 1
         for first in range(0, len(self.table), step):
             blocks = self.table[first : first + step]
-            rows = np.zeros((len(blocks) * self.width, p + 2), np.float32)
-            some = points[first * self.width : first * self.width + len(rows)]
-            rows[: len(some)] = self.place(some)
-            blocks[:] = rows.reshape(len(blocks), self.width, p + 2).transpose(0, 2, 1)
+            filled = np.zeros((len(blocks) * self.width, p + 2), np.float32)
+            some = points[first * self.width : first * self.width + len(filled)]
+            filled[: len(some)] = self.place(some)
+            blocks[:] = filled.reshape(len(blocks), self.width, p + 2).transpose(0, 2, 1)
         self.rounding = 2.0**-23 * (p + 8)  # times (|x| + |c|)^2: how far float32 is from the bound, at most
         self.count: int = n
         self.numbers = np.arange(n)  # (n,) of each column's face

@@ -87,10 +87,15 @@ def check(job: Job) -> Material:
             f"isd with k={K} needs {K} people; {show_name(folder)} shows {len(shown)}. Looked for names like "
             "KL.AN1.39.tiff. Add the others."
         )
+    if len(photos.records) < 2 * PARAMETERS:
+        raise TooFewFaces(
+            f"isd describes faces by {PARAMETERS} parameters and needs {2 * PARAMETERS} pictures; {show_name(folder)} "
+            f"holds {len(photos.records)}. Looked for names like KL.AN1.39.tiff. Add the others."
+        )
     for person in shown:
-        if len({one.expression for one in photos.records if one.person == person}) < 2:
+        if len({one.expression for one in photos.records if one.person == person}) < 3:
             raise TooFewFaces(
-                f"isd needs several expressions a person; {show_name(folder)} has one of {person}. Looked for "
+                f"isd needs three expressions a person or more; {show_name(folder)} has fewer of {person}. Looked for "
                 f"{person}.AN*, .DI*, .FE*, .HA*, .NE*, .SA*, .SU*. Add the others."
             )
     return Material(photos, check_photos(job, photos))

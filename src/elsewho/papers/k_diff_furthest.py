@@ -170,7 +170,7 @@ def run_chunk(task: Chunk) -> list[dict[str, Any]]:
             "early lone pair": exchanged,
             "smallest cluster": made.people_per_cluster.min(),
             "core size": made.core_sizes.mean(),
-            "whitened": recognised(made.faces / sd, task.faces / sd).mean(),
+            "whitened": chance_hits(-distances(made.faces / sd, task.faces / sd)),
             "spread": astuple(Spread.of(made.faces, zeros=task.variant not in COLLAPSED)),
             "histogram": np.histogram(pair_distances(made.faces), task.edges)[0],
         }
