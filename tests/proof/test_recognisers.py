@@ -82,6 +82,15 @@ def test_features_that_never_vary_tell_nobody_apart(rng):
     assert Fisherfaces.train(np.ones_like(faces), people).embed(faces).shape == (len(faces), 0)
 
 
+def test_people_who_never_vary_are_told_apart_all_the_same(rng):
+    faces = np.repeat(rng.normal(size=(6, 4)), 3, axis=0)
+    people = [f"p{i}" for i in range(6) for _ in range(3)]
+    seen = Fisherfaces.train(faces, people, shrinkage=1e-6).embed(faces)
+
+    assert np.isfinite(seen).all()
+    assert rank1(distances(seen, seen), people, people, strict=True) == 1
+
+
 def test_fisherfaces_need_people_and_several_faces_of_them(rng):
     with pytest.raises(TooFewPeople, match="found 1"):
         Fisherfaces.train(rng.normal(size=(4, 3)), ["a"] * 4)

@@ -10,8 +10,8 @@ from elsewho.papers.figures import draw_lines, make_plot, make_sheet
 from elsewho.papers.report import Claim, Panel, Table
 from elsewho.proof.recognisers import mean_interval
 
-NEARLY = 0.25  # of the originals' mean distance: faces that differ by less are nearly identical
-SLIGHTLY = 0.025  # above zero: chance among 40 people
+NEARLY = 0.1  # of the originals' mean distance: faces that differ by less are nearly identical
+SLIGHTLY = 0.01  # above zero
 
 
 def make_panels(splits: list[dict[str, Any]], pictures: dict[str, Any]) -> list[Panel]:

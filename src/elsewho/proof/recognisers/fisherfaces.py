@@ -7,12 +7,26 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from elsewho.errors import BadInput, TooFewFaces, TooFewPeople
 from elsewho.types import Array
 
 STILL = 1e-9  # of the largest spread: a feature that varies less is the same in every row
+
+
+class Widened(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A covariance pulled towards the unit one: it can be inverted though nothing varies, which shares of it cannot."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def fit(self, rows: Array) -> Widened:
+        """Learn from `rows` (n, d) whose features vary by one among all faces."""
+        empirical = np.atleast_2d(np.cov(rows.T, bias=True))
+        self.covariance_ = (1 - self.share) * empirical + self.share * np.eye(rows.shape[1])
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +47,8 @@ class Fisherfaces:
         """Learn from `vectors` (n, d) of `people` (n,), or of any other classes.
 
         shrinkage  "auto": Ledoit and Wolf's; or a share, 0..1, by which the covariance within people is pulled towards
-                   a round one. Features are brought to one spread first
+                   a round one as wide as all faces. Features are brought to one spread first. Above 0, features in
+                   which a person never varies are used too: they tell people apart
         """
         ids = np.asarray(people, str)
         if len(ids) != len(vectors):
@@ -48,7 +63,10 @@ class Fisherfaces:
         used = scale > STILL * max(float(np.abs(array).max()), 1e-300)
         if not used.any():
             return cls(mean, np.zeros((0, array.shape[1])), None, names, used, scale)
-        lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage=shrinkage)
+        if shrinkage == "auto":
+            lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto")
+        else:
+            lda = LinearDiscriminantAnalysis(solver="eigen", covariance_estimator=Widened(shrinkage))
         lda.fit((array[:, used] - mean[used]) / scale[used], ids)
         count = min(len(names) - 1, int(used.sum()))
         axes = np.zeros((count, array.shape[1]))
