@@ -122,7 +122,7 @@ decode {speed["decode"]["cpu_ms"]:.1f} ({speed["decode"]["best_ms"]:.1f}) ms; `l
 ## Use
 
 For research on and use of face de-identification. Not for recognising people, not for judging what people are, and not
-a protection by itself: see [what each method promises](../README.md).""")
+a protection by itself: see [what each method promises](guarantees.md).""")
 
 
 if __name__ == "__main__":
