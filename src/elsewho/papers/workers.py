@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TypeVar
@@ -32,7 +35,8 @@ def run_all(
             progress(what, done, len(tasks))
         return found
     fresh = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks, but not the threads
-    with ProcessPoolExecutor(min(workers, len(tasks)), mp_context=fresh) as pool:
+    count = min(workers, len(tasks))
+    with ProcessPoolExecutor(count, mp_context=fresh, initializer=end_with, initargs=(os.getpid(),)) as pool:
         waiting = [pool.submit(call_alone, function, task) for task in tasks]
         try:
             for done, one in enumerate(as_completed(waiting), 1):
@@ -48,3 +52,14 @@ def call_alone(function: Callable[[Task], Answer], task: Task) -> Answer:
     """On one thread: sums are rounded alike everywhere, and workers do not take each other's cores."""
     with threadpool_limits(1):
         return function(task)
+
+
+def end_with(parent: int) -> None:
+    """In a worker: end when the process `parent` that started it is gone, killed or not."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
